@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
-from .settings import Basis, Layers
+from .settings import Asked, Basis, Layers
 from .table import percent
 
 
@@ -19,42 +19,20 @@ class Memory:
     measured_bytes: int
 
 
-class Asked(Protocol):
-    """What a benchmark says of a night before it runs: a row of its table."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def alpha(self) -> float | None: ...
-    @property
-    def trainable_layers(self) -> Layers: ...
-    @property
-    def cached(self) -> bool: ...
-
-
 @dataclass(frozen=True)
-class Unset:
+class Unset(Asked):
     """The row of a night whose job sets nothing."""
 
-    name: str
-    title: str
     alpha: float | None = None
     trainable_layers: Layers = "chosen"
     cached: bool = True
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Asked):
     """What a night came to. Accuracies are fractions, None where nothing judges them; those after it are of the
     new model, whether it was promoted or not."""
 
-    name: str
-    title: str
-    alpha: float | None
-    trainable_layers: Layers
-    cached: bool
     global_before: float | None
     global_after: float | None
     local_before: float | None
@@ -171,7 +149,7 @@ def mean_of(promoted: Sequence[bool], figures: Sequence[float | None]) -> Mean:
     """The mean of a figure of each night; nights that do not have it are left out. ValueError where none has it."""
     known = [(good, figure) for good, figure in zip(promoted, figures, strict=True) if figure is not None]
     if not known:
-        raise ValueError("of no night this figure is known")
+        raise ValueError("this figure is known of no night")
     return Mean(fmean(figure for _, figure in known), len(known), sum(not good for good, _ in known))
 
 

@@ -64,14 +64,21 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One job of the table. `activate` puts its model in service, for the night that follows."""
+class Asked:
+    """A row of a table, as it is before its night. alpha: None if the job sets nothing."""
 
     name: str
     title: str
-    alpha: float
+    alpha: float | None
     trainable_layers: Layers
     cached: bool
+
+
+@dataclass(frozen=True)
+class Row(Asked):
+    """One job of the table. `activate` puts its model in service, for the night that follows."""
+
+    alpha: float
     activate: bool = False
 
 

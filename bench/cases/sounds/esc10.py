@@ -16,7 +16,7 @@ from lib.moilctl import Moilctl
 from lib.results import Result, mean_of, result_of
 from lib.samples import Files, count, hold_out_last
 from lib.say import say
-from lib.settings import Basis, Layers, Training
+from lib.settings import Asked, Basis, Training
 
 from . import data
 from .world import answers, device, make_pack
@@ -25,12 +25,7 @@ MODEL = "yamnet"
 
 
 @dataclass(frozen=True)
-class Row:
-    name: str
-    title: str
-    alpha: float
-    trainable_layers: Layers
-    cached: bool
+class Row(Asked):
     training: Training | None  # None: the night chooses, as one does whose job sets nothing
 
     def job_spec(self, pack: Path) -> dict[str, Any]:

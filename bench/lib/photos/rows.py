@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import settings
-from lib.settings import Basis, Layers
+from lib.settings import Asked, Basis
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,7 @@ class Training(settings.Training):
 
 
 @dataclass(frozen=True)
-class Row:
-    name: str
-    title: str
-    alpha: float
-    trainable_layers: Layers
-    cached: bool
+class Row(Asked):
     training: Training
     dtype: str = "fp32"
     # A job of the same night before it: this one starts from its model. A classifier with fresh rows
