@@ -1,4 +1,4 @@
-"""The daemon's protocol without moilctl, for what passes descriptors, or hears events (docs/protocol.md)."""
+"""The daemon's protocol without moilctl, for what passes descriptors, hears events, or asks often (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from .rpc import Refused
+
+class Refused(RuntimeError):
+    """The daemon answered with an error; `code` is its stable name."""
+
+    def __init__(self, method: str, error: dict[str, Any]):
+        self.code = error.get("data", {}).get("code", "")
+        super().__init__(f"{method}: {error['message']}")
 
 
 class Client:
-    """One connection, one request at a time."""
+    """One connection, one request at a time. OSError if nobody answers."""
 
     def __init__(self, path: Path, seconds: float = 600):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -35,7 +41,7 @@ class Client:
     def read(self, method: str) -> Any:
         while True:
             line = self._lines.readline()
-            if not line:
+            if not line.endswith(b"\n"):
                 raise ConnectionError(f"{method}: the daemon hung up")
             reply = json.loads(line)
             if "id" not in reply:  # an event of a job that is watched

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .figures import write_json
 from .programs import ProgramError
 from .results import JobFailed
 from .say import say
@@ -35,7 +35,7 @@ def run(name: str, measure: Callable[[Path], Any], text: Callable[[dict[str, Any
     for fault in faults:
         print(f"failed: {fault}")
     if to:
-        to.write_text(json.dumps(document, indent=2) + "\n")
+        write_json(document, to)
     return 1 if faults else 0
 
 

@@ -1,51 +1,35 @@
-"""The daemon's protocol without moilctl, for what asks thousands of times (docs/protocol.md)."""
+"""The daemon's protocol for who outlives its daemon (docs/protocol.md)."""
 
 from __future__ import annotations
 
-import json
-import socket
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-
-class Refused(RuntimeError):
-    """The daemon answered with an error; `code` is its stable name."""
-
-    def __init__(self, method: str, error: dict[str, Any]):
-        self.code = error.get("data", {}).get("code", "")
-        super().__init__(f"{method}: {error['message']}")
+from .client import Client
 
 
 class Rpc:
-    """One connection, one request at a time. Made anew where the daemon hung up."""
+    """One connection, one request at a time. Made anew if the daemon hung up."""
 
     def __init__(self, path: Path, seconds: float = 120):
         self._path = path
         self._seconds = seconds
-        self._socket: socket.socket | None = None
-        self._replies: BinaryIO | None = None
+        self._client: Client | None = None
 
     def __call__(self, method: str, **params: Any) -> Any:
-        """The result. Refused for an error, OSError where nobody answers: then nothing is promised."""
-        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        """The result. Refused for an error, OSError if nobody answers: then nothing is promised."""
         try:
-            line = self._exchange(json.dumps(request).encode() + b"\n")
+            if self._client is None:
+                self._client = Client(self._path, self._seconds)
+            return self._client.ask(method, params)
         except OSError:
             self.close()
             raise
-        if not line.endswith(b"\n"):
-            self.close()
-            raise ConnectionError(f"{method}: moild hung up")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise Refused(method, reply["error"])
-        return reply["result"]
 
     def close(self) -> None:
-        for opened in (self._replies, self._socket):
-            if opened is not None:
-                opened.close()
-        self._replies = self._socket = None
+        if self._client is not None:
+            self._client.close()
+        self._client = None
 
     def pages(self, method: str, member: str, **params: Any) -> list[Any]:
         """A list's items, of all its pages."""
@@ -56,12 +40,3 @@ class Rpc:
             items += page[member]
             more = page["next"]
         return items
-
-    def _exchange(self, line: bytes) -> bytes:
-        if self._socket is None or self._replies is None:
-            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self._socket.settimeout(self._seconds)
-            self._socket.connect(str(self._path))
-            self._replies = self._socket.makefile("rb")
-        self._socket.sendall(line)
-        return self._replies.readline()

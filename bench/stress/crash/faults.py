@@ -10,10 +10,10 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lib.client import Refused
 from lib.moilctl import FINAL_STATES
 from lib.night import MODEL
 from lib.preload import DAEMON, WORKER
-from lib.rpc import Refused
 
 from .device import BASE, Device
 

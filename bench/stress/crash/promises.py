@@ -8,8 +8,9 @@ import threading
 import time
 from pathlib import Path
 
+from lib.client import Refused
 from lib.night import MODEL
-from lib.rpc import Refused, Rpc
+from lib.rpc import Rpc
 
 LABEL = "added meanwhile"  # that no night learns
 OTHER = "other"  # a model whose versions are put in service in turn
