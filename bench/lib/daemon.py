@@ -9,28 +9,29 @@ import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from .programs import program
 
-
 # Its nights are no nicer than what runs beside them: at the usual 19, two busy threads of a neighbour
 # make a night of a second last minutes.
-WORKER = {"nice": 0, "io_class": "none"}
+_WORKER = {"nice": 0, "io_class": "none"}
 
 
 class Daemon:
     """Starts moild, waits until it answers, and stops it at the end of the `with` block.
 
-    Its configuration is a file, or WORKER for its nights and what is usual for the rest.
+    `config` joins what is usual, from the next start on; it is written beside the state folder as moild.json.
     It sees a made-up device that tells nothing, and never how busy, warm or fed this machine is: proc and sys are
     looked for in the folder `device` beside the state folder. The log is kept there as moild.log. Not thread-safe.
     """
 
-    def __init__(self, state: Path, *, config: Path | None = None, environment: dict[str, str] | None = None):
+    def __init__(self, state: Path, *, config: dict[str, Any] | None = None, environment: dict[str, str] | None = None):
         self.state = state
         self.socket = state.parent / "moild.sock"
         self.log = state.parent / "moild.log"
-        self._config = config or _usual_config(state.parent)
+        self.config = config or {}
+        self._file = state.parent / "moild.json"
         self._environment = {"MOIL_DEVICE_ROOT": str(state.parent / "device"), **os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -41,7 +42,7 @@ class Daemon:
 
     def command(self) -> list[str]:
         words = [program("moild"), "--foreground", "--state-dir", self.state, "--socket", self.socket]
-        return [str(word) for word in [*words, "--config", self._config]]
+        return [str(word) for word in [*words, "--config", self._file]]
 
     def start(self) -> None:
         self.start_without_waiting({})
@@ -49,6 +50,7 @@ class Daemon:
 
     def start_without_waiting(self, further: dict[str, str]) -> None:
         """`further` settings of the environment are for this start alone."""
+        self._file.write_text(json.dumps({**self.config, "worker": {**_WORKER, **self.config.get("worker", {})}}))
         with self.log.open("ab") as log:
             environment = self._environment | further
             self._process = subprocess.Popen(
@@ -110,9 +112,3 @@ class Daemon:
 
     def _tail(self, lines: int = 20) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
-
-
-def _usual_config(folder: Path) -> Path:
-    file = folder / "moild.json"
-    file.write_text(json.dumps({"worker": WORKER}))
-    return file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -19,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 from lib import digits  # noqa: E402
-from lib.daemon import WORKER, Daemon  # noqa: E402
+from lib.daemon import Daemon  # noqa: E402
 from lib.jobs import job_spec  # noqa: E402
 from lib.moilctl import Moilctl  # noqa: E402
 from lib.night import MODEL, pretrain_global  # noqa: E402
@@ -95,12 +94,9 @@ class World:
 
 
 def daemon_in(folder: Path, config: dict[str, Any] | None = None) -> Daemon:
-    """A daemon, not started, whose state lies in folder/state; what the test asks of its worker joins the usual."""
+    """A daemon, not started, whose state lies in folder/state; the next attempt of a job begins soon."""
     asked = config or {}
-    worker = {**WORKER, "backoff_seconds": 0.05, **asked.get("worker", {})}
-    file = folder / "moild.json"
-    file.write_text(json.dumps({**asked, "worker": worker}))
-    return Daemon(folder / "state", config=file)
+    return Daemon(folder / "state", config={**asked, "worker": {"backoff_seconds": 0.05, **asked.get("worker", {})}})
 
 
 def ctl_of(daemon: Daemon) -> Moilctl:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lib.client import Refused
 from lib.daemon import Daemon
 from lib.moilctl import FINAL_STATES
-from lib.rpc import Refused, Rpc
+from lib.rpc import Rpc
 
 from .device import Device, wait_until_gone
 from .promises import files_with
@@ -141,7 +142,7 @@ class Cutting:
         kind = how(disk, state) if callable(how) else disk.write_cut(state, random.Random(how))
         stage = [stage for at, stage in self._stages if at <= moment][-1:] or ["start"]
         cut = Cut(moment, stage[0], kind, seed, "", [], [], 0, 0.0)
-        daemon = Daemon(state, config=self._device.config, environment=self._device.environment)
+        daemon = Daemon(state, config=self._device.daemon.config, environment=self._device.environment)
         daemon.log.unlink(missing_ok=True)
         try:
             daemon.start()

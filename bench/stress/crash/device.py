@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import digits
-from lib.daemon import WORKER, Daemon
+from lib.daemon import Daemon
 from lib.jobs import job_spec
 from lib.moilctl import FINAL_STATES
 from lib.night import MODEL, pretrain_global
@@ -34,7 +34,7 @@ SETTINGS = replace(
 ROW = Row("crash", "crash", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 CONFIG = {
     "poll_seconds": 0.05,
-    "worker": {**WORKER, "backoff_seconds": 0.05, "attempts": 50},
+    "worker": {"backoff_seconds": 0.05, "attempts": 50},
 }
 SCHEDULE = "nightly"
 FIRST_NIGHT = datetime(2030, 1, 1, 2)
@@ -45,26 +45,20 @@ MOST_LABELS = 12  # of a class
 class Device:
     """Nights begin with version BASE; `expected` are the weights of one that nothing disturbed."""
 
-    def __init__(self, folder: Path, csv: Path, config: dict[str, Any] | None = None):
+    def __init__(self, folder: Path, csv: Path):
         self._place = lay_out(folder, SETTINGS, digits.split_of(csv, folder))
         self._pretrained = pretrain_global(SETTINGS, self._place)
         state = folder / "state"
         self.preload = Preload(folder, state)
-        self.config = folder / "moild.json"
         self.environment = {**self.preload.environment, "TZ": "UTC"}
-        self.daemon = Daemon(state, config=self.config, environment=self.environment)
+        self.daemon = Daemon(state, config=CONFIG, environment=self.environment)
         self.rpc = Rpc(self.daemon.socket)
         self.expected = ""
         self.seconds = 0.0
         self.map_bytes = 0  # of a night's feature maps
         self._nights = 0
         self._hours = 0.0
-        self.configure({})
         self.set_day()
-
-    def configure(self, changes: dict[str, Any]) -> None:
-        """From the next start on."""
-        self.config.write_text(json.dumps({**CONFIG, **changes}))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -156,7 +150,7 @@ class Device:
         """With another configuration."""
         self.rpc.close()
         self.daemon.stop()
-        self.configure(changes)
+        self.daemon.config = {**CONFIG, **changes}
         self.daemon.start()
 
 

@@ -133,7 +133,7 @@ class Migration(Recorded):
         database.executescript(OLD_STATE.read_text())
         database.close()
         (state / "moild.db").chmod(0o600)
-        daemon = Daemon(state, config=device.config, environment=device.environment)
+        daemon = Daemon(state, config=device.daemon.config, environment=device.environment)
         super().__init__(daemon, folder, device.environment["LD_PRELOAD"])
 
     def live(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import resource
 import sqlite3
@@ -13,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lib.client import Client
+from lib.client import Client, Refused
 from lib.daemon import Daemon
 from lib.programs import build_dir
-from lib.rpc import Refused
 
 from .greed import Greed
 from .probe import Echo, Probe
@@ -112,9 +110,7 @@ def daemon_by_day(folder: Path) -> Daemon:
         "server": {"requests_per_second": 100_000},
         "access": {role: [user] for role, user in _USERS.items()},
     }
-    file = folder / "moild.json"
-    file.write_text(json.dumps(config))
-    return Daemon(folder / "state", config=file)
+    return Daemon(folder / "state", config=config)
 
 
 class Stall:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lib.daemon import WORKER, Daemon
+from lib.daemon import Daemon
 from lib.moilctl import FINAL_STATES
 from lib.preload import Preload
 from lib.results import Result, Unset, result_of
@@ -24,7 +24,7 @@ FIRST_DAY = datetime(2030, 1, 1)
 NOON, NIGHT = timedelta(hours=12), timedelta(days=1, hours=1, minutes=30)
 CONFIG = {
     "poll_seconds": 0.02,
-    "worker": {**WORKER, "backoff_seconds": 0.1},
+    "worker": {"backoff_seconds": 0.1},
 }
 RESULTS = ("succeeded", "rejected-by-guard")
 PATIENCE = 300.0  # seconds of real time for a night
@@ -109,9 +109,7 @@ class Device:
         self._people = people(seed)
         state = folder / "state"
         self._preload = Preload(folder, state)
-        config = folder / "moild.json"
-        config.write_text(json.dumps(CONFIG))
-        self._daemon = Daemon(state, config=config, environment={**self._preload.environment, "TZ": "UTC"})
+        self._daemon = Daemon(state, config=CONFIG, environment={**self._preload.environment, "TZ": "UTC"})
         self._rpc = Rpc(self._daemon.socket)
         self._set_clock(FIRST_DAY + NOON)
 
