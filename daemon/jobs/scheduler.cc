@@ -10,6 +10,7 @@
 #include "daemon/state/lost_nights.h"
 
 namespace moil::daemon {
+
 Scheduler::Scheduler(EventLoop& loop, const Config& config, const WorkerCommand& command,
                      const StateLayout& layout, const World& world, JobStore& jobs,
                      const data::LabelStore& labels, DiskReserve& reserve, Flusher& flusher,

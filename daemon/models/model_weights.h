@@ -29,7 +29,7 @@ class ModelWeights {
   // To be kept in memory, instead of what the file says or beside it.
   void change(const std::string& name, NamedTensor tensor);
 
-  // All, as they would be in memory, and those that are.
+  // The sizes in memory: bytes() counts all weights, changed_bytes() those that are there.
   std::size_t bytes() const;
   std::size_t changed_bytes() const;
 

@@ -1,5 +1,4 @@
-// The parts of a service, for the table of methods: a function of a method names those that it
-// works with by its parameters.
+// These are a service's parts. The function of a method takes as parameters those that it needs.
 #pragma once
 
 #include <tuple>

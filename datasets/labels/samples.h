@@ -23,8 +23,7 @@ class Samples {
   // What record() reads of a row.
   static constexpr std::string_view kColumns =
       "id, digest, media_type, size, added_at, split, name, scene, likeness IS NOT NULL, "
-      "used_split "
-      "IS split";
+      "used_split IS split";
   [[nodiscard]] SampleRecord record(const Statement& row) const;
   [[nodiscard]] std::optional<SampleRecord> find(const Digest& digest) const;
   [[nodiscard]] bool is_here(const Digest& digest) const;
@@ -46,7 +45,7 @@ class Samples {
   [[nodiscard]] std::int64_t existing_label_id(const std::string& name) const;  // kNotFound
   std::vector<std::int64_t> label_ids(std::span<const std::string> names);      // creates them
   void remove_if_bare(const std::string& label);
-  // The labels of the model that it stands for; nothing: there is no such label.
+  // The labels of the model that it stands for; nothing if there is no such label.
   [[nodiscard]] std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
   void set_globals(std::int64_t label, std::span<const std::string> globals);
   void note_other_meaning(std::int64_t label);

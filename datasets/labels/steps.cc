@@ -15,7 +15,6 @@ void Steps::note_labels(std::int64_t step, std::span<const std::string> names) {
   for (const std::string& name : names) journal_.note(step, name, samples_.globals_of(name));
 }
 
-// Notes which of the names are of no label yet.
 void Steps::note_new_labels(std::int64_t step, std::span<const std::string> names) {
   for (const std::string& name : names)
     if (!samples_.globals_of(name)) journal_.note(step, name, std::nullopt);

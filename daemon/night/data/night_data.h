@@ -31,8 +31,8 @@ namespace moil::night {
 // at the job's field (field_error.h). The model outlives it.
 class NightData {
  public:
-  // If a job trains nothing, the labels that the model knows are there beside those that the job
-  // names: what is learned must not be taken for them.
+  // A job that trains nothing has the labels that the model knows beside its own: what is learned
+  // must not be taken for them.
   NightData(const daemon::StateLayout& layout, const daemon::JobSpec& spec,
             const StoredModel& model);
   ~NightData();

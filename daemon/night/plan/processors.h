@@ -38,8 +38,8 @@ struct TrainingToPlace {
   KernelSelector& kernels;
 };
 
-// Chooses for one night. Feature maps and training have a processor object each, for they may be
-// computed at the same time. One thread.
+// This chooses processors for one night. Feature maps and training have an object each, for they
+// may be computed at the same time. One thread.
 class ProcessorChooser {
  public:
   // profiles: the folder of what is kept across nights. gave_up: why the CPU is to compute all, as
