@@ -26,7 +26,7 @@ std::string stopped_at(const fs::path& path, const std::string& verb, const stru
          path.string() + " (mode " + mode + ", of user " + user_name(info.st_uid) + ")";
 }
 
-// Empty where nothing on the way stops this process.
+// Empty if nothing on the way stops this process.
 std::string what_stops_reading(const fs::path& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);

@@ -2,7 +2,7 @@
 //
 // Every library throws moil::Error; the daemon turns it into a JSON-RPC error and the command line
 // into one line on stderr and an exit code from sysexits. A message says where, what was found,
-// what was expected and, where it is known, what to do next.
+// what was expected and, if it is known, what to do next.
 #pragma once
 
 #include <stdexcept>

@@ -9,7 +9,7 @@
 
 namespace moil {
 
-// Empty where it shows none. dev: for tests.
+// Empty if it shows none. dev: for tests.
 [[nodiscard]] std::vector<std::filesystem::path> gpu_nodes(
     const std::filesystem::path& dev = "/dev");
 

@@ -11,7 +11,7 @@ struct ResidentMemory {
   std::size_t bytes = 0;       // VmRSS
   std::size_t peak_bytes = 0;  // VmHWM: the most since the start or reset_peak_memory()
 };
-// Zeros where /proc/self/status cannot be read.
+// Zeros if /proc/self/status cannot be read.
 ResidentMemory resident_memory();
 void reset_peak_memory();
 

@@ -12,8 +12,8 @@
 
 namespace moil {
 
-// The next number of the simplest generator, whose state is one word: for seeds, and where little
-// is asked of the numbers.
+// The next number of the simplest generator, whose state is one word: for seeds, and for uses that
+// ask little of the numbers.
 inline std::uint64_t splitmix64(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

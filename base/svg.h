@@ -19,7 +19,7 @@ namespace moil::svg {
                                std::string_view attributes = "");
 [[nodiscard]] std::string line(double x1, double y1, double x2, double y2,
                                std::string_view attributes);
-// `tip`, where there is one, is told when the box is pointed at; escaped.
+// `tip`, if there is one, shows when the box is pointed at; escaped.
 [[nodiscard]] std::string box(double x, double y, double width, double height,
                               std::string_view attributes, std::string_view tip = "");
 

@@ -5,7 +5,7 @@
 
 namespace moil {
 
-// Its file, links followed. Throws std::filesystem::filesystem_error where /proc is not there.
+// Its file, links followed. Throws std::filesystem::filesystem_error if /proc is not there.
 [[nodiscard]] inline std::filesystem::path this_program() {
   return std::filesystem::read_symlink("/proc/self/exe");
 }

@@ -3,7 +3,7 @@
 // The one way to replace a file: write_file_atomic() of base/files/file.h is this with bytes at
 // hand. An object belongs to one thread; writers of one path, in any threads and processes, do not
 // mix, and the last to commit remains. All functions throw moil::Error, DiskFull (disk_full.h)
-// where no room is left.
+// if no room is left.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class AtomicFile {
   bool committed_ = false;
 };
 
-// Removes what writers of `path` left beside it that were killed. Only where none is at work.
+// Removes what writers of `path` left beside it that were killed. Only for when no writer is at
+// work.
 void remove_unfinished(const std::filesystem::path& path);
 
 }  // namespace moil

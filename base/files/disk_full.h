@@ -21,10 +21,10 @@ class DiskFull : public Error {
 // ENOSPC, or EDQUOT: a user's share of the disk.
 bool is_disk_full(int errno_value);
 
-// DiskFull where errno_value says so, else what system_error() gives.
+// DiskFull if errno_value says so, else what system_error() gives.
 [[noreturn]] void throw_write_error(const std::string& what, int errno_value);
 
-// Bytes that this user may still write where `path` lies; empty where the system does not tell.
+// Bytes that this user may still write where `path` lies; empty if the system does not show it.
 std::optional<std::uint64_t> free_disk_bytes(const std::filesystem::path& path);
 
 }  // namespace moil

@@ -21,15 +21,15 @@ namespace moil {
 // What a path may name: pipes are for the files that a user names on a command line.
 enum class Named { kRegularFile, kFileOrPipe };
 
-// Reads the file; kResourceExhausted where it is larger than max_bytes.
+// Reads the file; kResourceExhausted if it is larger than max_bytes.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                                     Named named = Named::kRegularFile);
 std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes = 64 << 20,
                       Named named = Named::kRegularFile);
 
 // The whole of an open regular file, from its beginning: as many bytes as its size says, so that
-// files of /proc, which have none and may never end, are empty. kInvalidArgument where it is not a
-// regular file, kResourceExhausted where it is larger than max_bytes.
+// files of /proc, which have none and may never end, are empty. kInvalidArgument if it is not a
+// regular file, kResourceExhausted if it is larger than max_bytes.
 std::vector<std::uint8_t> read_descriptor(int fd, std::uint64_t max_bytes);
 
 // Replaces the file: written aside (mode 0600), fsynced, renamed, folder fsynced. After a crash the

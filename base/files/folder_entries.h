@@ -6,8 +6,7 @@
 
 namespace moil {
 
-// The paths in a folder, in no order; those found so far where it cannot be read, or not to its
-// end.
+// The paths in a folder, in no order; the paths found so far if it cannot be read to its end.
 [[nodiscard]] inline std::vector<std::filesystem::path> entries_of(
     const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;

@@ -1,4 +1,4 @@
-// open(2) where a signal, or a disk behind a network, may interrupt it. Safe from any thread.
+// open(2), begun again if a signal or a network disk interrupts it. Safe from any thread.
 #pragma once
 
 #include <fcntl.h>
@@ -8,8 +8,7 @@
 
 namespace moil {
 
-// Begun again until it was not interrupted; closed on exec, a new file is private. Below 0, and
-// errno set, where that fails.
+// Closed on exec, a new file is private. Below 0, and errno set, if that fails.
 [[nodiscard]] inline int open_file(const std::filesystem::path& path, int flags) {
   for (;;) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0600);

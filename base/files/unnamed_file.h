@@ -13,7 +13,7 @@
 namespace moil {
 
 // A new file in the folder, for reading and writing; extra: further flags of open(). None, and
-// errno set, where that fails.
+// errno set, if that fails.
 [[nodiscard]] UniqueFd open_unnamed_file(const std::filesystem::path& folder, int extra = 0);
 
 // All of the range; throw what system_error() gives, told as `what`, and DiskFull (disk_full.h).

@@ -10,7 +10,7 @@
 
 namespace moil {
 
-// False, and errno set, where the descriptor takes no more.
+// False, and errno set, if the descriptor takes no more.
 [[nodiscard]] inline bool write_all(int descriptor, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());

@@ -27,7 +27,7 @@ class Database {
  public:
   enum class Access { kReadWrite, kReadOnly };
 
-  // Opens, creating the file with mode 0600 where access is kReadWrite (kReadOnly: kNotFound).
+  // Opens, creating the file with mode 0600 if access is kReadWrite (kReadOnly: kNotFound).
   Database(const std::filesystem::path& path, Access access);
 
   void run(const char* sql);                                 // one or more statements, no results
