@@ -16,10 +16,10 @@ struct MachineSpeed {
   std::string blas;         // as OpenBLAS tells of itself: "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."
   std::string blas_kernel;  // "SkylakeX", "NEOVERSEN1"
   std::string vector_target;  // of our own kernels: "AVX2"
-  std::string onednn;         // "3.0.0"; empty where it is not built in
+  std::string onednn;         // "3.0.0"; empty if it is not built in
 };
 
-// Throws kResourceExhausted where there is no memory for it.
+// Throws kResourceExhausted if there is no memory for it.
 [[nodiscard]] MachineSpeed measure_machine();
 
 }  // namespace moil

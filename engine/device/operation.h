@@ -44,14 +44,14 @@ struct BatchNorm {
   bool keeps_sums = false;        // saved 1 is there
 };
 
-// CD reads the output where derivative_from_output(kind), otherwise the input.
+// CD reads the output if derivative_from_output(kind), otherwise the input.
 struct Activation {
   ActivationKind kind = ActivationKind::kRelu;
   float slope = 0;
   std::int64_t elements = 0;
 };
 
-// Saved 0 where the derivative is computed: argmax_bytes(shape) an output.
+// Saved 0 if the derivative is computed: argmax_bytes(shape) an output.
 struct MaxPool {
   PoolShape shape;
   bool keeps_argmax = false;
@@ -66,7 +66,7 @@ struct GlobalAveragePool {
   std::int64_t batch = 1, pixels = 1, channels = 1;
 };
 
-// The output is the sum of the inputs; each input's derivative, where wanted, is the output's.
+// The output is the sum of the inputs; each input's derivative, if wanted, is the output's.
 struct Addition {
   std::int64_t elements = 0;
 };
@@ -82,7 +82,7 @@ struct Softmax {
   bool logarithm = false;
 };
 
-// Inputs: prediction, target [rows, columns] and, where `weighted`, a weight a sample
+// Inputs: prediction, target [rows, columns] and, if `weighted`, a weight a sample
 // [rows / rows_of_sample]. Output 0: the sum of the rows' losses, each times its sample's weight,
 // over the divisor. Output 1 of a weighted loss: the norm of each sample's derivative of its own
 // unweighted loss by the prediction, not divided. CD: of the prediction alone.

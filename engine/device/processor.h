@@ -6,7 +6,7 @@
 // runs the plan hands it over (hand_over.h): on unified memory access changes hands and no byte
 // moves (Sensors 2021, 21, 2364 §3.1), elsewhere bytes are copied.
 //
-// Where the device fails, vanishes or does not answer in time, ProcessorError is thrown: what its
+// If the device fails, vanishes or does not answer in time, ProcessorError is thrown: what its
 // ranges hold is then undefined, and the processor of no further use. One thread at a time.
 #pragma once
 
@@ -34,10 +34,10 @@ class ProcessorError : public Error {
 };
 
 // A part of the pool that passes between host and processor: one stay of one tensor. Two ranges may
-// share bytes where they do not live at the same time.
+// share bytes if they do not live at the same time.
 struct MemoryRange {
   std::size_t offset = 0;         // in the pool; a multiple of Processor::alignment()
-  std::size_t device_offset = 0;  // in the processor's own memory, where it has its own
+  std::size_t device_offset = 0;  // in the processor's own memory, if it has its own
   std::size_t bytes = 0;
 };
 
@@ -101,7 +101,7 @@ class Processor {
   // What ranges' offsets and the pool's address are aligned to, in bytes; a power of 2.
   virtual std::size_t alignment() const = 0;
 
-  // Null where it has no way of computing this. ProcessorError where it has one that the
+  // Null if it has no way of computing this. ProcessorError if it has one that the
   // driver refuses, with the driver's words.
   [[nodiscard]] virtual std::unique_ptr<ProcessorStep> make_step(const Operation& operation,
                                                                  StepKind kind) = 0;
@@ -112,7 +112,7 @@ class Processor {
                       const UpdateRanges& ranges) = 0;
 
   // pool: the host's memory, which outlives what is returned. device_bytes: of memory of its own,
-  // where it does not share the host's.
+  // if it does not share the host's.
   [[nodiscard]] virtual std::unique_ptr<ProcessorMemory> attach(
       std::span<std::byte> pool, std::size_t device_bytes, std::span<const MemoryRange> ranges) = 0;
 };
@@ -132,7 +132,7 @@ class WeightElsewhere {
 };
 
 struct ProcessorOptions {
-  // A part of the device's name, where there are several; empty: a GPU before any other kind.
+  // A part of the device's name, if there are several; empty: a GPU before any other kind.
   std::string device = {};
   // Where what a driver compiled is kept; empty: nowhere.
   std::filesystem::path cache_folder = {};
@@ -143,7 +143,7 @@ struct ProcessorOptions {
   bool share_memory = true;
 };
 
-// Opens a processor by its name. ProcessorError where the build or the machine has none, saying
+// Opens a processor by its name. ProcessorError if the build or the machine has none, saying
 // what is missing; kInvalidArgument for an unknown name, with the known ones.
 [[nodiscard]] std::unique_ptr<Processor> open_processor(std::string_view name,
                                                         const ProcessorOptions& options = {});

@@ -1,4 +1,4 @@
-// A device as it was once measured with one network: what a selection chooses by where the device
+// A device as it was once measured with one network: what a selection chooses by if the device
 // itself is not at hand.
 //
 // Plain data; engine/io/recorded_device_json.h reads and writes it.

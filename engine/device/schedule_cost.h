@@ -8,7 +8,7 @@
 
 namespace moil {
 
-// All that a layer may be: 8, 4 without UP; fewer where a pass must stay on the CPU.
+// All that a layer may be: 8, 4 without UP; fewer if a pass must stay on the CPU.
 [[nodiscard]] std::vector<LayerSchedule> combinations_of(const SelectionLayer& layer);
 
 [[nodiscard]] double pass_seconds(const SelectionLayer& layer, const LayerSchedule& schedule);

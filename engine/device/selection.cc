@@ -13,7 +13,7 @@ namespace {
 
 Schedule all_on_cpu(const SelectionProblem& problem) { return Schedule(problem.layers.size()); }
 
-// Every pass by itself, where `goes` says so and it may.
+// Every pass by itself, if `goes` says so and it may.
 template <class Goes>
 Schedule each_pass(const SelectionProblem& problem, const Goes& goes) {
   Schedule schedule = all_on_cpu(problem);

@@ -93,7 +93,7 @@ std::string_view to_string(SelectionMethod method);  // "cpu", "opencl", "step_w
 // Throws kInvalidArgument for an unknown name, with the known ones.
 [[nodiscard]] SelectionMethod selection_method(std::string_view name);
 
-// kPath is exact where no more than kMostStates combinations of layers that share tensors with
+// kPath is exact if no more than kMostStates combinations of layers that share tensors with
 // layers to come are open at a time, as on chains and residual networks; beyond that it keeps the
 // cheapest, and is never worse than the others.
 [[nodiscard]] Schedule select(const SelectionProblem& problem, SelectionMethod method);

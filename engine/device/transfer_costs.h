@@ -21,7 +21,7 @@ struct TransferCosts {
   TransferCost take, give;  // to the processor, to the host
 };
 
-// Medians of transfers of a few sizes. Throws ProcessorError where the device fails.
+// Medians of transfers of a few sizes. Throws ProcessorError if the device fails.
 [[nodiscard]] TransferCosts measure_transfers(Processor& processor);
 
 }  // namespace moil

@@ -13,7 +13,7 @@ namespace moil {
 
 [[nodiscard]] nlohmann::json record_of(const ElasticInterval& interval);
 [[nodiscard]] nlohmann::json record_of(const ProfileInForce& profile);
-// Throw kBadData where it is not what record_of() gave.
+// Throw kBadData if it is not what record_of() gave.
 [[nodiscard]] ElasticInterval interval_of(const nlohmann::json& record);
 [[nodiscard]] ProfileInForce profile_of(const nlohmann::json& record);
 

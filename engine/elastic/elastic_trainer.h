@@ -1,8 +1,8 @@
 // Training that chooses anew, every few epochs, what to train (ElasticTrainer, §3 to §5).
 //
-// A run is cut into intervals of interval_epochs, fewer where the time for long steps ends within
+// A run is cut into intervals of interval_epochs, fewer if the time for long steps ends within
 // one (pace.h); the first is one epoch. At the beginning of each the importance of every tensor is
-// probed, where that is a small part of what is trained and has room beside all weights and states,
+// probed, if that is a small part of what is trained and has room beside all weights and states,
 // and those are selected that matter most among what a step has time for. Until the next interval
 // only they learn. Each selection is a plan and a pool of its own; the pool before it is given back
 // first. The optimizer state of a tensor that is not selected waits beside the pool.
@@ -13,7 +13,7 @@
 // training takes speedup_ratio of full training's time. The learning rate follows the time that is
 // used: so the layers that learn in the long steps of the beginning have their schedule's end, too.
 //
-// Where it saves time, an interval's steps begin behind the layers that do not learn in it
+// If it saves time, an interval's steps begin behind the layers that do not learn in it
 // (interval_maps.h). Batch norms there normalise by their statistics meanwhile; behind the cut one
 // goes on normalising by its batch, also while its gamma and beta are not selected.
 //
@@ -66,7 +66,7 @@ class ElasticTrainer {
 
   // Before run(). Takes the model's weights out of `weights`.
   void start(WeightMap& weights) { relay_.start(weights); }
-  // After start(), to go on where a run was stopped: its intervals, and its state. What
+  // After start(), to go on if a run was stopped: its intervals, and its state. What
   // persistent() names then is to be restored.
   void resume(std::vector<ElasticInterval> intervals, const TrainState& state);
 
@@ -81,7 +81,7 @@ class ElasticTrainer {
   const TrainerRelay& relay() const { return relay_; }
 
  private:
-  // False where making its maps was stopped: the interval has begun all the same.
+  // False if making its maps was stopped: the interval has begun all the same.
   bool choose(BatchSource& source, const Trainer::Callbacks& callbacks, std::int64_t epoch);
   void take_probe(ElasticInterval& interval, BatchSource& source,
                   const Trainer::Callbacks& callbacks);

@@ -5,7 +5,7 @@
 // The update of every tensor is tried, trained at present or not: one step of the optimizer, from
 // no state, on a few samples. g is the loss's gradient on the same samples at the new weights, so
 // I_k is, to first order, how much the loss would rise if tensor k's update were undone: above 0
-// where the update serves, below where it went too far (where it made no number, as far below as
+// if the update serves, below if it went too far (if it made no number, as far below as
 // can be, of every metric). Tried on copies: the caller's weights, optimizer state and batch norms'
 // statistics are not touched.
 #pragma once

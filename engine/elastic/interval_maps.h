@@ -35,7 +35,7 @@ class IntervalMaps {
   [[nodiscard]] TailTerms terms(std::span<const std::int64_t> samples, std::string kept,
                                 std::vector<std::int64_t> kept_samples) const;
 
-  // Null for an empty name. kBadData where the model cannot be cut there.
+  // Null for an empty name. kBadData if the model cannot be cut there.
   const TailCut* cut_named(const std::string& value) const;
 
   // Who makes maps: weights of the whole model, at least, and how (map_maker.h).
@@ -46,7 +46,7 @@ class IntervalMaps {
     const std::function<bool()>& may_go_on;
   };
   struct Filled {
-    bool done = true;       // false where may_go_on() ended it
+    bool done = true;       // false if may_go_on() ended it
     bool computed = false;  // some were missing
   };
   // Makes those of the samples' maps that are missing; what is there of another cut goes. cut null:
@@ -65,7 +65,7 @@ class IntervalMaps {
 };
 
 // What the maps of a run that begins now may take in the folder: half of what is free, for others
-// write, too, and no more than limit_bytes (0: no limit). 0 where the folder cannot be asked.
+// write, too, and no more than limit_bytes (0: no limit). 0 if the folder cannot be asked.
 [[nodiscard]] std::uint64_t room_for_maps(const std::filesystem::path& folder,
                                           std::uint64_t limit_bytes);
 

@@ -1,5 +1,5 @@
-// What an interval trains: the tensors that matter most in its time (ElasticTrainer, §4), where
-// layers that do not learn may be left out of its steps (tail_cut.h).
+// What an interval trains: the tensors that matter most in its time (ElasticTrainer, §4). Its steps
+// may leave out layers that do not learn (tail_cut.h).
 //
 // Pure functions; safe from any thread.
 #pragma once
@@ -20,7 +20,7 @@ namespace moil {
 [[nodiscard]] double interval_step(const TimingProfile& profile, const Graph& graph,
                                    const TailTerms& tail, const std::set<std::string>& selection);
 
-// The least of these: of the cheapest layer, behind maps where they save something.
+// The least of these: of the cheapest layer, behind maps if they save something.
 [[nodiscard]] double smallest_step(const TimingProfile& profile, const Graph& graph,
                                    const TailTerms& tail);
 
@@ -35,10 +35,10 @@ struct IntervalQuestion {
   const std::map<std::string, double>& importance;  // of every tensor of the profile
   double step_seconds = 0;                          // that a step may take in the mean
   int resolution = 100'000;
-  std::function<bool(const std::set<std::string>&)> fits;  // as peak memory; all where empty
+  std::function<bool(const std::set<std::string>&)> fits;  // as peak memory; all if empty
 };
 
-// Time that is left trains what is of no use by its importance. Where nothing fits: what takes
+// Time that is left trains what is of no use by its importance. If nothing fits: what takes
 // least, which may take longer than allowed.
 [[nodiscard]] std::set<std::string> select_for_interval(const IntervalQuestion& question);
 

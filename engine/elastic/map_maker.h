@@ -19,7 +19,7 @@ class MapMaker {
  public:
   struct Options {
     std::int64_t batch = 1;
-    // Where the fastest network may take more, it computes as in training: batch norms are layers,
+    // If the fastest network may take more, it computes as in training: batch norms are layers,
     // weights are not packed once for all passes, and it has those of `weights` meanwhile instead
     // of copies.
     std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
@@ -32,7 +32,7 @@ class MapMaker {
   MapMaker(const MapMaker&) = delete;
   MapMaker& operator=(const MapMaker&) = delete;
 
-  // Adds the maps of these indices of the source. may_go_on is asked before each batch; false where
+  // Adds the maps of these indices of the source. may_go_on is asked before each batch; false if
   // it ended the work.
   bool make(BatchSource& source, std::span<const std::int64_t> indices, CachedMaps& maps,
             const std::function<bool()>& may_go_on);

@@ -48,7 +48,7 @@ double share_of_interval(Pace pace, double speedup_ratio, const PaceLeast& least
   const auto after = static_cast<double>(so_far.total_epochs - so_far.epochs - epochs);
   const auto here = static_cast<double>(epochs);
   const double left = time_left(speedup_ratio, so_far) - kept * after;
-  // Needed once: by an interval that follows, or where there is no more for it, by this one.
+  // Needed once: by an interval that follows, or if there is no more for it, by this one.
   const double once = after > 0 ? least.once : 0;
   const double floor = std::max(kept, std::min(kept + least.once / here, left / here));
   return std::clamp((left - once) / here, floor, std::max(most, floor));

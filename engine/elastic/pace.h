@@ -24,15 +24,15 @@ struct PaceLeast {
   double once = 0;   // that all of them together need besides, as a share of an epoch
 };
 
-// How many epochs the next interval has, of interval_epochs that it usually has. Fewer where the
-// time for long steps ends within it. More where there is none: what is computed once for the last
+// How many epochs the next interval has, of interval_epochs that it usually has. Fewer if the
+// time for long steps ends within it. More if there is none: what is computed once for the last
 // epochs had better serve several.
 [[nodiscard]] std::int64_t epochs_of_interval(Pace pace, double speedup_ratio,
                                               const PaceLeast& least, const PaceSoFar& so_far,
                                               std::int64_t interval_epochs);
 
 // The share of a full step for the next interval, of so many epochs. All together take
-// speedup_ratio · total_epochs where each takes what it is given.
+// speedup_ratio · total_epochs if each takes what it is given.
 [[nodiscard]] double share_of_interval(Pace pace, double speedup_ratio, const PaceLeast& least,
                                        const PaceSoFar& so_far, std::int64_t epochs);
 

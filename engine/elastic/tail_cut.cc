@@ -29,7 +29,7 @@ std::size_t elements_in_cut(const Cut& cut) {
   return elements;
 }
 
-// A layer that training adds (a fan-out) is behind the cut where what it feeds is; the loss is.
+// A layer that training adds (a fan-out) is behind the cut if what it feeds is; the loss always is.
 std::vector<bool> layers_before(const std::set<std::string>& backbone, const Graph& training) {
   std::vector<bool> before(training.nodes.size());
   for (std::size_t i = training.nodes.size(); i-- > 0;) {

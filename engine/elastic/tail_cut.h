@@ -49,7 +49,7 @@ struct TailTerms {
 [[nodiscard]] TailSaving best_cut(const TailTerms& terms, const TimingProfile& profile,
                                   const std::set<std::string>& selection);
 
-// The one at this value; null where there is none.
+// The one at this value; null if there is none.
 [[nodiscard]] const TailCut* cut_at(std::span<const TailCut> cuts, const std::string& value);
 
 }  // namespace moil

@@ -128,7 +128,7 @@ class Selector {
   }
 
  private:
-  // Whole parts, more than there are where it takes too long.
+  // Whole parts, more than there are if it takes too long.
   int parts(double seconds) const {
     if (seconds == 0) return 0;
     const double parts = part_ > 0 ? std::ceil(seconds / part_) : HUGE_VAL;

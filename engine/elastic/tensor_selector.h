@@ -9,7 +9,7 @@
 // (and what the deepest one needs beyond its t_w, since the error ends there).
 //
 // One knapsack table serves all choices of the deepest tensor, since it grows from the output on:
-// O(N · resolution), where the paper's recurrence takes O(N² · T_q). Exact on chains and identity
+// O(N · resolution), while the paper's recurrence takes O(N² · T_q). Exact on chains and identity
 // skips, to the resolution; on parallel branches the seconds are an upper bound, since all entries
 // that lie nearer the output are charged, those of branches that need not be entered, too.
 //
@@ -28,7 +28,7 @@ struct ElasticEntry {
   double importance = 0;       // elastic importance; what is not above 0 is never selected
   double update_seconds = 0;   // t_w: compute and apply its gradient
   double pass_seconds = 0;     // t_g: pass the error on to what lies deeper
-  double deepest_seconds = 0;  // what t_w is more where nothing deeper is selected
+  double deepest_seconds = 0;  // what t_w is more if nothing deeper is selected
   bool selectable = true;
 };
 
@@ -51,7 +51,7 @@ struct SelectorOptions {
 double backward_seconds(std::span<const ElasticEntry> entries,
                         std::span<const std::size_t> selected);
 
-// Entries are numbered from the output. Selects nothing where nothing fits. Throws
+// Entries are numbered from the output. Selects nothing if nothing fits. Throws
 // kInvalidArgument for times that are negative or not finite, an importance that is not a number,
 // or a resolution below 1.
 ElasticSelection select_tensors(std::span<const ElasticEntry> entries, double seconds,

@@ -47,7 +47,7 @@ struct ProfileInForce {
 // The layer that takes least to train, all of its weights: a classifier's bias alone would take
 // less, but teaches it nothing.
 struct CheapestLayer {
-  std::set<std::string> weights;  // empty where nothing has weights
+  std::set<std::string> weights;  // empty if nothing has weights
   double backward_seconds = 0;    // infinite then
 };
 [[nodiscard]] CheapestLayer cheapest_layer(const TimingProfile& profile);
@@ -63,7 +63,7 @@ struct CheapestLayer {
 
 // What the selector chooses from: the weights of the profile from the output on, each layer's
 // passing on of the error behind its weights, as an entry of its own. forward_share: what of a
-// layer's forward pass is paid only where it or a layer before it learns (tail_cut.h).
+// layer's forward pass is paid only if it or a layer before it learns (tail_cut.h).
 struct ElasticProblem {
   std::vector<ElasticEntry> entries;
   std::vector<std::string> weights;  // of each entry; empty for passing

@@ -17,7 +17,7 @@ LayersByName by_name(const ModelDescription& model) {
   return layers;
 }
 
-// The layer that computes a value from one other; null where there is none.
+// The layer that computes a value from one other; null if there is none.
 const LayerDescription* layer_behind(const LayersByName& layers, const std::string& value) {
   const auto it = layers.find(value_name(value));
   return it == layers.end() || it->second->inputs.size() != 1 ? nullptr : it->second;

@@ -19,7 +19,7 @@ namespace moil {
 
 struct Freeze {
   std::set<std::string> trainable_layers;  // layers that own trained weights
-  // The value that the backbone ends in; empty where nothing can be frozen as a backbone (all
+  // The value that the backbone ends in; empty if nothing can be frozen as a backbone (all
   // layers train, or a trained layer reads the input on every path).
   std::string split;
   std::vector<std::int64_t> split_dims;  // of one sample
@@ -27,7 +27,7 @@ struct Freeze {
   int total_units = 0;
 };
 
-// Trains the last n units, or all where n is empty or at least their number. The split is the last
+// Trains the last n units, or all if n is empty or at least their number. The split is the last
 // value before the first trained layer that everything behind it is computed from alone; dropout
 // stays behind it, since a cached feature map must not be random. Frozen layers between the split
 // and the first trained layer (inside a residual block) are computed in every step.

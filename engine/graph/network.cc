@@ -243,7 +243,7 @@ void Network::end_iteration() {
   guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order; }, false);
 }
 
-// A step of the plan with what is around it: transfers, and its time where that is asked for.
+// A step of the plan with what is around it: transfers, and its time if that is asked for.
 template <class Work>
 void Network::in_step(std::size_t s, int& order, const Work& work) {
   using Clock = std::chrono::steady_clock;

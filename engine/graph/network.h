@@ -44,7 +44,7 @@ struct WeightUpdate {
   std::span<float* const> states;
   std::int64_t elements = 0;
   bool decays = true;
-  // Where AG is another processor's: it alone has the gradient and the states then.
+  // If AG is another processor's, that processor alone has the gradient and the states.
   const WeightElsewhere* elsewhere = nullptr;
 };
 
@@ -52,7 +52,7 @@ struct WeightUpdate {
 class WeightUpdater {
  public:
   virtual ~WeightUpdater() = default;
-  // Where clipping is planned: each gradient as its CG ends, and that all have come, before the
+  // If clipping is planned: each gradient as its CG ends, and that all have come, before the
   // first apply().
   virtual void gradient_ready(const WeightUpdate& update) = 0;
   virtual void all_gradients_ready() = 0;
@@ -103,7 +103,7 @@ class Network {
   // Gives the memory back; the plan stays, for another allocate().
   void release();
   // Between steps: gives back what does not outlive one; the next step takes it again. Inputs are
-  // lost. Nothing where tensors are swapped.
+  // lost. Nothing if tensors are swapped.
   void discard_transient();
   // Weights by name in file order; more than the network has is fine, fewer or other dims are
   // kBadData naming the weight, and leave the network as it was.
@@ -124,7 +124,7 @@ class Network {
   // Copies weights and statistics, but for what is kept packed alone, into `weights`, in file
   // order.
   void save(WeightMap& weights) const;
-  // A copy of one of them. kNotFound where the network has no such weight, or keeps it only packed.
+  // A copy of one of them. kNotFound if the network has no such weight, or keeps it only packed.
   [[nodiscard]] NamedTensor weight(const std::string& name) const;
   // The same, and the optimizer's states by their names, in memory order; each one's memory is
   // given back before the next is copied, and the rest at the end, as by release().
@@ -139,7 +139,7 @@ class Network {
 
   // Until another processor has ended what it was given: steps may return before.
   void finish();
-  // Transfers of contents between processors so far; 0 where the CPU computes all.
+  // Transfers of contents between processors so far; 0 if the CPU computes all.
   std::uint64_t transfers() const;
   // What swapping did so far; zeros without swap.
   SwapStatistics swap_statistics() const;
@@ -202,7 +202,7 @@ class Network {
   std::unique_ptr<SwapFile> swap_file_;
   std::vector<std::size_t> file_offsets_;  // by tensor owner
   std::unique_ptr<Swapper> swapper_;
-  std::unique_ptr<ProcessorRun> elsewhere_;     // null where the CPU computes all
+  std::unique_ptr<ProcessorRun> elsewhere_;     // null if the CPU computes all
   std::vector<std::unique_ptr<StepRun>> runs_;  // of the plan's steps
   std::vector<double>* order_seconds_ = nullptr;
 };

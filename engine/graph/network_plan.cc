@@ -154,7 +154,7 @@ class Planner {
     return id;
   }
 
-  // Whether a step may write over the first of the tensors that it reads: not where it reads the
+  // Whether a step may write over the first of the tensors that it reads: not if it reads the
   // same data by another name too.
   bool may_write_over_first(const std::vector<TensorId>& read) const {
     return std::none_of(read.begin() + 1, read.end(),

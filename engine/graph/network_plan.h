@@ -3,7 +3,7 @@
 // Everything is known before the first step (NNTrainer 2022 §3, 2024 §3): what each layer declares
 // (layers/layer.h) becomes tensors with execution orders, the tensor pool decides who shares
 // memory, and a planner gives addresses. Steps that nobody needs are not in the plan: no CG of what
-// is not trained, no CD where nothing before it is trained, no AG in the middle of an accumulated
+// is not trained, no CD if nothing before it is trained, no AG in the middle of an accumulated
 // batch.
 #pragma once
 
@@ -57,7 +57,7 @@ struct PlannedStep {
   bool elsewhere = false;  // not on the CPU
 };
 
-// The tensors of one node, by what they are to it. kNoTensor where there is none.
+// The tensors of one node, by what they are to it. kNoTensor if there is none.
 struct NodeTensors {
   std::vector<TensorId> inputs, outputs;
   std::vector<TensorId> input_derivatives, output_derivatives;
@@ -69,7 +69,7 @@ struct NodeTensors {
   LayerPlan plan;
   StepOrders orders;
   bool computes_gradient = false, computes_derivative = false;
-  // F, CG and CD where another processor computes them; null: the layer's own code does.
+  // F, CG and CD if another processor computes them; null: the layer's own code does.
   std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
   bool updates_elsewhere = false;
 
@@ -86,15 +86,15 @@ struct NetworkPlan {
   std::vector<NodeTensors> nodes;
   std::vector<TensorId> values;    // data tensor of each value
   std::vector<PlannedStep> steps;  // in the order in which they run
-  std::vector<Stay> stays;         // in memory; one an owner of the pool where nothing is swapped
+  std::vector<Stay> stays;         // in memory; one an owner of the pool if nothing is swapped
   MemoryPlan memory;               // of the stays
   std::size_t lower_bound_bytes = 0;
   int last_order = 0;
-  ProcessorPlan processor;  // empty where the CPU computes all
+  ProcessorPlan processor;  // empty if the CPU computes all
   // Steps that the other processor's driver refused, with its words; the CPU computes them.
   std::vector<std::string> refused;
 
-  // The stay that holds the tensor at an order; none where it is not in memory.
+  // The stay that holds the tensor at an order; none if it is not in memory.
   std::optional<std::size_t> stay_at(TensorId id, int order) const;
   // Where it lies then, in the pool.
   std::optional<std::size_t> offset_at(TensorId id, int order) const;
@@ -106,7 +106,7 @@ struct NetworkPlan {
                                        KernelSelector& kernels);
 
 // The same with the kernels that need the least workspace, measuring none: what plan_network()
-// takes at least, and at most where that is above PlanOptions::memory_budget_bytes.
+// takes at least, and at most if that is above PlanOptions::memory_budget_bytes.
 [[nodiscard]] NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options,
                                     KernelSelector& kernels);
 

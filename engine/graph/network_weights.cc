@@ -14,7 +14,7 @@ namespace moil {
 // A node between steps: its weights and saved tensors, wherever they rest.
 struct Network::Resting {
   std::vector<PersistentTensor::Data> held;
-  std::vector<float*> weights;  // null where the plan keeps none
+  std::vector<float*> weights;  // null if the plan keeps none
   std::vector<std::byte*> saved;
   LayerRun run() const {
     LayerRun run;

@@ -27,7 +27,7 @@ namespace moil {
 [[nodiscard]] ModelDescription prepare_inference(const ModelDescription& model);
 
 // "LAYER.WEIGHT" of every trainable weight of the layers named that an output depends on; all
-// layers where `layers` is null.
+// layers if `layers` is null.
 [[nodiscard]] std::set<std::string> trainable_weights(const ModelDescription& model,
                                                       const std::set<std::string>* layers);
 

@@ -33,7 +33,7 @@ struct PlannedTransfer {
 
 struct ProcessorPlan {
   std::vector<MemoryRange> ranges;
-  std::vector<RangeId> range_of_stay;  // one a stay; empty where there are no ranges
+  std::vector<RangeId> range_of_stay;  // one a stay; empty if there are no ranges
   std::vector<StepTouches> steps;      // one a step of the plan
   // By the host: before the first step (inputs), after the last (outputs).
   std::vector<Touch> before, after;
@@ -42,7 +42,7 @@ struct ProcessorPlan {
   std::vector<bool> stored;        // of each range: whether it goes to the swap file at its end
   std::vector<RangeId> transient;  // nobody's between iterations
   std::vector<RangeId> persistent;
-  std::size_t device_bytes = 0;  // of memory of the processor's own, where it shares none
+  std::size_t device_bytes = 0;  // of memory of the processor's own, if it shares none
   std::vector<PlannedTransfer> transfers;
 
   bool is_stored(RangeId range) const { return stored[static_cast<std::size_t>(range)]; }

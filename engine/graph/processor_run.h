@@ -1,7 +1,7 @@
 // Carries out what a ProcessorPlan says: hands ranges over before each step, and runs the steps
 // that are not the CPU's.
 //
-// Not thread-safe. Throws ProcessorError where the device fails.
+// Not thread-safe. Throws ProcessorError if the device fails.
 #pragma once
 
 #include <cstdint>

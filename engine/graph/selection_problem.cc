@@ -5,7 +5,7 @@
 namespace moil {
 namespace {
 
-// A pass is elsewhere where all of its steps are.
+// A pass is elsewhere if all of its steps are.
 void add_step(SelectionLayer& layer, const PlannedStep& step, const StepSeconds& cpu,
               const StepSeconds& elsewhere) {
   auto& pass = layer.passes[at(static_cast<int>(pass_of(step.kind)))];

@@ -24,7 +24,7 @@ using StepSeconds = std::vector<std::array<double, kStepKinds>>;
                                                  const TransferCosts& transfers);
 
 // The same on a recorded device, with its times: what its record leaves out takes none, on the CPU.
-// model: prepared. kInvalidArgument where the device was recorded with another network.
+// model: prepared. kInvalidArgument if the device was recorded with another network.
 [[nodiscard]] SelectionProblem recorded_problem(const RecordedDevice& device,
                                                 const ModelDescription& model,
                                                 const NetworkOptions& options,

@@ -26,7 +26,7 @@ std::string rows_property(const LayerDescription& layer) {
 namespace {
 
 // From the only output back to the first layer that owns weights, over layers of one input; null
-// where they fork before.
+// if they fork before.
 const Node* last_weighted(const Graph& graph, std::vector<const Node*>* passed = nullptr) {
   int producer = graph.values[static_cast<std::size_t>(graph.outputs[0])].producer;
   while (producer >= 0) {

@@ -12,10 +12,10 @@ namespace moil {
 
 // The layer whose rows are the classes: the last one with weights before the only output, a
 // fully_connected or a conv2d with nothing but weightless one-input layers behind it.
-// Throws kInvalidArgument where the model has no such layer.
+// Throws kInvalidArgument if the model has no such layer.
 [[nodiscard]] std::string find_classifier(const ModelDescription& model);
 
-// What the classifier reads, where its outputs are products of rows and features, and a bias.
+// What the classifier reads, if its outputs are products of rows and features, and a bias.
 struct ClassifierInput {
   std::string value;
   std::vector<std::int64_t> dims;  // of one sample
@@ -24,7 +24,7 @@ struct ClassifierInput {
   std::string weight, bias;        // names of the classifier's weights
 };
 
-// For a fully connected classifier, or a 1x1 convolution, with a bias. Nothing of others, nor where
+// For a fully connected classifier, or a 1x1 convolution, with a bias. Nothing of others, nor if
 // an activation behind it could be flat for all samples.
 [[nodiscard]] std::optional<ClassifierInput> classifier_input(const ModelDescription& model);
 
@@ -39,7 +39,7 @@ struct ClassifierInput {
 void fold_classifier_norm(ModelDescription& model, WeightMap& weights);
 
 // The model with `classes` rows, and its weights with the old rows kept and the new ones drawn from
-// (seed, layer name) as for a fresh layer. Where an activation behind them could be flat for all
+// (seed, layer name) as for a fresh layer. If an activation behind them could be flat for all
 // samples, a ReLU's, the new ones begin on its steep side instead. Throws kInvalidArgument for
 // fewer classes than before.
 void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,

@@ -20,7 +20,7 @@ inline constexpr int kModelFormatVersion = 1;
 [[nodiscard]] ModelDescription parse_model(std::string_view json,
                                            const std::string& where = "model");
 
-// One line a layer. kInvalidArgument where it cannot be said in JSON (not UTF-8, not finite).
+// One line a layer. kInvalidArgument if it cannot be said in JSON (not UTF-8, not finite).
 [[nodiscard]] std::string format_model(const ModelDescription& model);
 
 // The same for files: kNotFound, kIo, kResourceExhausted (above 16 MiB) from the system. Writing

@@ -31,7 +31,7 @@ struct Safetensors {
 [[nodiscard]] Safetensors read_safetensors(const std::filesystem::path& path);
 
 // Replaces the file atomically, tensor by tensor without a second copy. Equal content gives equal
-// bytes. kInvalidArgument where a tensor's data does not fit its dims or a name cannot be written.
+// bytes. kInvalidArgument if a tensor's data does not fit its dims or a name cannot be written.
 void write_safetensors(const std::filesystem::path& path, const WeightMap& tensors,
                        const SafetensorsMetadata& metadata = {});
 // The same of tensors that are asked for one after the other, so that one at a time is in memory.

@@ -1,4 +1,4 @@
-// A safetensors file whose tensors are read when they are asked for: a model's weights, where not
+// A safetensors file whose tensors are read when they are asked for: a model's weights, if not
 // all of them are wanted in memory.
 //
 // The file stays open, so it is read as it was, whatever takes its place. Format, checks and

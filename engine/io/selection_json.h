@@ -14,7 +14,7 @@ namespace moil {
 
 // {"device", "method", "layers": [{"name", "type", "processors", "FP": {"c", "g"}, "BP", "UP"}],
 // "methods": {"cpu": {"seconds", "transfers"}, ...}, "refused"}: seconds of a step, on the CPU (c)
-// and elsewhere (g, null where it must stay). A pass that a layer does not have is left out.
+// and elsewhere (g, null if it must stay). A pass that a layer does not have is left out.
 // schedule: what `method` selects. refused: ProcessorMeasurement's.
 [[nodiscard]] nlohmann::json selection_json(const std::string& device, SelectionMethod method,
                                             const SelectionProblem& problem,

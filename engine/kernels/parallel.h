@@ -18,8 +18,8 @@ namespace moil {
 inline int thread_count() { return std::max(1, omp_get_max_threads()); }
 inline void set_thread_count(int threads) { omp_set_num_threads(std::max(1, threads)); }
 
-// Parts that parallel_for(count, grain, ...) makes: each has at least `grain` items, except where
-// there is only one.
+// Parts that parallel_for(count, grain, ...) makes: each has at least `grain` items, unless there
+// is only one.
 inline int part_count(std::int64_t count, std::int64_t grain) {
   const std::int64_t most = std::max<std::int64_t>(1, count / std::max<std::int64_t>(1, grain));
   return static_cast<int>(std::min<std::int64_t>(most, thread_count()));

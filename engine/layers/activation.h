@@ -2,7 +2,7 @@
 // gelu (exact), each a layer type of its own.
 //
 // All may work in place. The derivative of the first six reads the output, that of the last three
-// the input, so those work in place only where no derivative is asked for.
+// the input, so those work in place only if no derivative is asked for.
 // Property of leaky_relu: slope = 0.01, at least 0. The others have none.
 #pragma once
 

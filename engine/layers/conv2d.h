@@ -5,7 +5,7 @@
 // "relu6": fused, for inference only). Weights: "weight" [O, I/g, KH, KW] and "bias" [O].
 //
 // The arithmetic is the kernel selector's choice, step by step. In inference plans the weights are
-// packed once, into a saved tensor. The input lives until CG only where the weight itself trains.
+// packed once, into a saved tensor. The input lives until CG only if the weight itself trains.
 #pragma once
 
 #include <memory>

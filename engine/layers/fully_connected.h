@@ -4,7 +4,7 @@
 // Properties: units, bias (true), activation ("none", "relu", "relu6": fused, for inference only).
 // Weights: "weight" [units, F] and "bias" [units]. In inference plans the weights are packed once,
 // into a saved tensor, and a sample's result does not depend on its batch. The input lives until CG
-// only where the weight itself trains.
+// only if the weight itself trains.
 #pragma once
 
 #include <memory>

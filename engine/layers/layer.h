@@ -89,7 +89,7 @@ struct SavedSpec {
   Lifespan lifespan = Lifespan::kForward;  // kMax: lives always, zeroed when the plan is made
 };
 
-// How output 0 relates to input 0 in memory. The graph honours a wish only where it is legal.
+// How output 0 relates to input 0 in memory. The graph honours a wish only if it is legal.
 enum class InPlace : std::uint8_t {
   kNo,
   kModify,    // F may write its output over its input; CD its input derivative over the output's
@@ -123,10 +123,10 @@ struct LayerPlan {
 struct LayerRun {
   std::span<const float* const> inputs;
   std::span<float* const> outputs;
-  std::span<const float* const> output_derivatives;  // null where nobody behind needs it
-  std::span<float* const> input_derivatives;         // null where not needed; CD overwrites
+  std::span<const float* const> output_derivatives;  // null if nobody behind needs it
+  std::span<float* const> input_derivatives;         // null if not needed; CD overwrites
   std::span<float* const> weights;                   // in memory order
-  std::span<float* const> gradients;                 // null where not trained
+  std::span<float* const> gradients;                 // null if not trained
   std::span<std::byte* const> saved;
   std::byte* workspace = nullptr;
   bool accumulate = false;        // CG adds to the gradients instead of overwriting them
@@ -148,12 +148,12 @@ class Layer {
       std::span<const TensorInfo> inputs) const = 0;
   [[nodiscard]] virtual std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const;
 
-  // Called after shapes are known, again where memory is planned again: the last call counts. The
+  // Called after shapes are known, again if memory is planned again: the last call counts. The
   // layer may prepare kernels and keep what it needs.
   [[nodiscard]] virtual LayerPlan plan(const LayerSetup& setup) = 0;
 
   // What its steps compute as it was last planned, for other processors; the first alternative
-  // where its own code alone knows.
+  // if its own code alone knows.
   [[nodiscard]] virtual Operation operation() const { return {}; }
 
   // After weights were loaded or changed from outside (inference plans may pack them here into a

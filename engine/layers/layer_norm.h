@@ -1,6 +1,6 @@
 // Normalisation over the last axis: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta.
 //
-// Properties: epsilon (1e-5), affine (true). Weights, where affine: "gamma" and "beta" [F]. Any
+// Properties: epsilon (1e-5), affine (true). Weights, if affine: "gamma" and "beta" [F]. Any
 // rank from 2 on, plain layout. The mean and the inverse deviation of every row are kept from F on.
 #pragma once
 

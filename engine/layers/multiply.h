@@ -1,5 +1,5 @@
 // Product of two tensors, type "multiply": of the same dims, or an image [N, C, H, W] times one
-// factor a channel, [N, C] or [N, C, 1, 1]. In place over input 0 where input 1 needs no
+// factor a channel, [N, C] or [N, C, 1, 1]. In place over input 0 if input 1 needs no
 // derivative. No properties.
 #pragma once
 

@@ -4,7 +4,7 @@
 //   "prepend_parameter"   y = weight, then x, along axis 1: a class token
 //
 // Properties of the first two: dims, of the weight, which are the last of the input's, [L, F] or
-// [F], or 1 where all along an axis meet one number, as in [W, 1, L, L]; trained = true, or false
+// [F], or 1 if all along an axis meet one number, as in [W, 1, L, L]; trained = true, or false
 // for a constant such as a mask. The third has count (1); [N, L, F] to [N, count + L, F]. Weight:
 // "weight", of these dims, or [count, F]. Plain layout.
 #pragma once

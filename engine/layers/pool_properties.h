@@ -25,7 +25,7 @@ struct PoolProperties {
                                                   PoolGaps gaps = PoolGaps::kRefused);
 
 // Output sizes as PyTorch computes them: with ceil_mode a last window may hang over the end, unless
-// it would begin in the padding. Throws kInvalidArgument where the kernel does not fit.
+// it would begin in the padding. Throws kInvalidArgument if the kernel does not fit.
 [[nodiscard]] PoolShape pool_shape(const PoolProperties& properties, const TensorInfo& input);
 
 // Rows (of the input or the output) that are worth a thread of their own.

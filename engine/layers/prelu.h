@@ -1,7 +1,7 @@
-// x where it is above zero, otherwise weight times x; one weight a channel (the last axis in
+// x if it is above zero, otherwise weight times x; one weight a channel (the last axis in
 // memory), or one for all.
 //
-// Property: shared (false). Weight: "weight" [C], or [1] where shared.
+// Property: shared (false). Weight: "weight" [C], or [1] if shared.
 #pragma once
 
 #include <memory>

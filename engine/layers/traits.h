@@ -20,7 +20,7 @@ struct LayerTraits {
   bool takes_one_input = false;  // several are concatenated before it
   bool takes_rows = false;       // an image is flattened before it
   bool owns_weights = false;
-  // The property that says how many outputs a sample has, where each has a row of the weights and a
+  // The property that says how many outputs a sample has, if each has a row of the weights and a
   // bias: so it can classify, grow, and take in a scale and a shift of its outputs. Else empty.
   std::string_view rows_property = {};
   bool normalises_over_batch = false;  // by its batch in training unless it is frozen

@@ -123,7 +123,7 @@ kernel void normalised_derivative(global const float* x, global const float* dy,
 
 enum Weight : std::size_t { kGamma, kBeta, kRunningMean, kRunningVar };
 
-// The workspace holds what a step keeps for itself where no saved tensor does, [2, channels], and
+// The workspace holds what a step keeps for itself if no saved tensor does, [2, channels], and
 // the parts of sums behind it.
 class BatchNorm final : public StepOf<operation::BatchNorm> {
  public:
@@ -140,7 +140,7 @@ class BatchNorm final : public StepOf<operation::BatchNorm> {
   void derivative(const RangeMemory& memory, const StepRanges& r) override;
   void derivative_sums(const RangeMemory& memory, const StepRanges& r, bool of_products,
                        cl_mem sums);
-  // Null where the running statistics normalise.
+  // Null if the running statistics normalise.
   cl_mem own(const RangeMemory& memory, const StepRanges& r) const {
     if (!op_.batch_statistics) return nullptr;
     return memory.buffer(op_.keeps_statistics ? r.saved[0] : r.workspace);

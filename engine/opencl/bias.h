@@ -11,7 +11,7 @@ namespace moil::opencl {
 class BiasAndActivation {
  public:
   explicit BiasAndActivation(Device& device);
-  // bias null: none. Nothing where there is nothing to do.
+  // bias null: none. Nothing if there is nothing to do.
   void run(std::int64_t rows, std::int64_t channels, cl_mem y, cl_mem bias,
            FusedActivation activation);
 

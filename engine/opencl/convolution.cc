@@ -138,7 +138,7 @@ class Convolution final : public StepOf<operation::Convolution> {
   std::size_t product_bytes_ = 0;
 };
 
-// The most that a slice needs: CLBlast needs more where a matrix does not begin with its buffer.
+// The most that a slice needs: CLBlast needs more if a matrix does not begin with its buffer.
 std::size_t Convolution::product_bytes() const {
   std::size_t bytes = 0;
   const std::int64_t most = slice_samples(), rest = s().batch % most;

@@ -36,7 +36,7 @@ T number_of(cl_device_id device, cl_device_info what) {
 
 std::vector<cl_device_id> all_devices() {
   cl_uint count = 0;
-  // CL_PLATFORM_NOT_FOUND_KHR where no driver is installed, or none of them loads.
+  // CL_PLATFORM_NOT_FOUND_KHR if no driver is installed, or none of them loads.
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0)
     throw ProcessorError("OpenCL: no driver is installed, or none of them loads");
   std::vector<cl_platform_id> platforms(count);

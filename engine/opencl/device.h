@@ -20,7 +20,7 @@ struct DeviceOptions {
   std::filesystem::path cache_folder;
   // How long one command may take before the device counts as hung.
   double answer_seconds = 60;
-  bool share_memory = true;  // where the device does
+  bool share_memory = true;  // if the device can
 };
 
 class Device {
@@ -40,11 +40,11 @@ class Device {
   cl_context context() const { return context_.get(); }
   cl_command_queue queue() const { return queue_.get(); }
 
-  // The program of this source, built once and kept. Where a folder keeps built ones, one that is
+  // The program of this source, built once and kept. If a folder keeps built ones, one that is
   // damaged or of another driver is built anew.
   cl_program program(const char* source);
 
-  // Until the command has ended. Where it does not in time, or the driver does not tell, the device
+  // Until the command has ended. If it does not in time, or the driver does not show it, the device
   // counts as lost: nothing of it is freed, for a driver that hangs would hang there, too, and a
   // command may still be under way in its memory.
   void wait(const Event& event);

@@ -15,7 +15,7 @@ namespace moil::opencl {
 // "CL_OUT_OF_RESOURCES (-5)".
 std::string error_text(cl_int code);
 
-// Throws ProcessorError naming the call where it failed.
+// Throws ProcessorError naming the call if it failed.
 inline void check(cl_int code, const char* call) {
   if (code != CL_SUCCESS)
     throw ProcessorError("OpenCL: " + std::string(call) + ": " + error_text(code));

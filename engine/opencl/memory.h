@@ -39,7 +39,7 @@ class RangeMemory final : public ProcessorMemory {
   std::vector<MemoryRange> ranges_;
   Memory whole_;
   std::vector<Memory> buffers_;
-  std::vector<void*> mapped_;  // null where the host does not hold it
+  std::vector<void*> mapped_;  // null if the host does not hold it
 };
 
 }  // namespace moil::opencl

@@ -7,7 +7,7 @@
 
 namespace moil {
 
-// ProcessorError where this build has no OpenCL, the machine no driver, or the driver no device.
+// ProcessorError if this build has no OpenCL, the machine no driver, or the driver no device.
 [[nodiscard]] std::unique_ptr<Processor> open_opencl(const ProcessorOptions& options);
 
 }  // namespace moil

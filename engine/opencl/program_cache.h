@@ -11,7 +11,7 @@
 
 namespace moil::opencl {
 
-// Null where there is none that fits. An empty path is no cache.
+// Null if there is none that fits. An empty path is no cache.
 [[nodiscard]] Program load_program(cl_context context, cl_device_id device,
                                    const std::filesystem::path& file, const char* options);
 // A disk that is full or read-only costs the cache, no more.

@@ -37,7 +37,7 @@ class StepOf : public ProcessorStep {
 
 using Step = std::unique_ptr<ProcessorStep>;
 
-// One a file. Null where there is no way of computing it.
+// One a file. Null if there is no way of computing it.
 Step make_step(Device& device, const operation::Convolution& op, StepKind kind);
 Step make_step(Device& device, const operation::FullyConnected& op, StepKind kind);
 Step make_step(Device& device, const operation::BatchNorm& op, StepKind kind);

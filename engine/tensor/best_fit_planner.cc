@@ -3,7 +3,7 @@
 // Requests that meet every other one (weights, optimizer state) lie at the bottom: they cost the
 // same anywhere. The others are placed in each of the known orders, and whatever came out smallest
 // is then improved: the request that reaches the top of the pool is placed earlier,
-// and the change stays where the pool does not grow. The effort is bounded by count, not by time,
+// and the change stays if the pool does not grow. The effort is bounded by count, not by time,
 // and the random numbers have a fixed seed, so that equal requests give equal plans.
 #include <algorithm>
 #include <cstdint>

@@ -27,7 +27,7 @@ std::vector<Interval> taken(std::span<const MemoryRequest> requests,
   return intervals;
 }
 
-// The smallest gap that holds the bytes; behind everything where none does.
+// The smallest gap that holds the bytes; behind everything if no gap does.
 std::size_t best_gap(const std::vector<Interval>& intervals, std::size_t bytes) {
   std::size_t low = 0, best = 0, best_size = 0;
   for (const auto& [begin, end] : intervals) {

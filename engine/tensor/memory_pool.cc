@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kHugePage = 2 << 20;
 
-// So many bytes (whole pages) at a multiple of `alignment`; null where the system refuses.
+// So many bytes (whole pages) at a multiple of `alignment`; null if the system refuses.
 std::byte* map_aligned(std::size_t bytes, std::size_t alignment) {
   void* mapped = ::mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -43,7 +43,7 @@ MemoryPool::MemoryPool(std::size_t bytes, Options options) : bytes_(bytes) {
   mapped_ = (bytes + page - 1) / page * page;
   base_ = map_aligned(mapped_, options.huge_pages ? std::max(kHugePage, page) : page);
   if (base_ == nullptr) throw system_error(what, errno);
-  // Advice: where the kernel has no huge pages, small ones serve.
+  // Advice: if the kernel has no huge pages, small ones serve.
   if (options.huge_pages) (void)::madvise(base_, mapped_, MADV_HUGEPAGE);
 }
 

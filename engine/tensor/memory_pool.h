@@ -26,7 +26,7 @@ class MemoryPool {
     bool huge_pages = false;
   };
 
-  // Throws kResourceExhausted where the system refuses. 0 bytes is an empty pool.
+  // Throws kResourceExhausted if the system refuses. 0 bytes is an empty pool.
   explicit MemoryPool(std::size_t bytes) : MemoryPool(bytes, Options{}) {}
   MemoryPool(std::size_t bytes, Options options);
   ~MemoryPool();

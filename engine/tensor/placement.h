@@ -24,7 +24,7 @@ class Placer {
   // The requests must outlive the placer. Their bytes must be aligned and above 0.
   explicit Placer(std::span<const MemoryRequest> requests);
 
-  // The pool's size when requests are placed in this order (indices, each once), or nothing where
+  // The pool's size when requests are placed in this order (indices, each once), or nothing if
   // it would exceed `limit`; offsets() is then incomplete.
   [[nodiscard]] std::optional<std::size_t> place(std::span<const int> order, Fit fit,
                                                  std::size_t limit);

@@ -1,6 +1,6 @@
 // Memory planners: from lifetimes and sizes to addresses in one pool.
 //
-// Two requests may share addresses only where their lifetimes do not meet. Planners are pure
+// Two requests may share addresses only if their lifetimes do not meet. Planners are pure
 // functions of the requests; thread-safe.
 #pragma once
 
@@ -37,7 +37,7 @@ class MemoryPlanner {
   [[nodiscard]] virtual MemoryPlan plan(std::span<const MemoryRequest> requests) const = 0;
 };
 
-// NNTrainer 2022, Algorithm 2, with the check it lacks in print: a slot is reused only where it is
+// NNTrainer 2022, Algorithm 2, with the check it lacks in print: a slot is reused only if it is
 // both free for the whole lifetime and large enough. The reference.
 std::unique_ptr<MemoryPlanner> make_sorting_planner();
 
@@ -61,7 +61,7 @@ std::unique_ptr<MemoryPlanner> make_best_fit_planner();
                                       std::span<const std::size_t> offsets, int first, int last,
                                       std::size_t limit);
 
-// Throws kInvalidArgument, naming the request, where one ends before it begins or where all
+// Throws kInvalidArgument, naming the request, if one ends before it begins or if all
 // together exceed the address space.
 void check_requests(std::span<const MemoryRequest> requests);
 

@@ -35,7 +35,7 @@ struct SwapTimes {
 
 struct SwapOptions {
   SwapMode mode = SwapMode::kOff;
-  // How many orders ahead a proactive load begins, by stream; where times are known the lookahead
+  // How many orders ahead a proactive load begins, by stream; if times are known the lookahead
   // is chosen for each load instead.
   int weight_lookahead = 1, tensor_lookahead = 1;
   // Proactive: swap only what brings live bytes down to this, at the fewest bytes moved. 0: all
@@ -62,9 +62,9 @@ struct Stay {
 
 // Stays of all owners of the pool (merged), owner by owner in the pool's order, each owner's in
 // time.
-// workspaces: what they count as while it is decided what is swapped, where that is not their size.
+// workspaces: what they count as while it is decided what is swapped, if that is not their size.
 // slack: with a budget and measured times, windows grow to so many times what their transfers take,
-// where the budget has room beside the workspaces as they are. 0: that room is left.
+// if the budget has room beside the workspaces as they are. 0: that room is left.
 using WorkspaceBytes = std::map<TensorId, std::size_t>;
 [[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, int last_order,
                                            const SwapOptions& options,
@@ -86,7 +86,7 @@ struct SwapTraffic {
 // Whether each stay is a workspace.
 [[nodiscard]] std::vector<bool> workspaces(const TensorPool& pool, const std::vector<Stay>& stays);
 
-// Plans the requests, workspaces as fillers where that is no larger. Where anything is swapped,
+// Plans the requests, workspaces as fillers if that is no larger. If anything is swapped,
 // large tensors lie below all others in whole kSwapAlignments, so that their offsets are multiples
 // of it, too.
 [[nodiscard]] MemoryPlan plan_residency(const TensorPool& pool, const std::vector<Stay>& stays);

@@ -37,9 +37,9 @@ constexpr bool has(Lifespan set, Lifespan step) {
 }
 
 enum class CreateMode : std::uint8_t {
-  kPlaceholder,  // P: memory held outside the pool
-  kCreate,       // C
-  kModifyView,  // MV: in place, the data changes; merges where its first order >= the target's last
+  kPlaceholder,   // P: memory held outside the pool
+  kCreate,        // C
+  kModifyView,    // MV: in place, the data changes; merges if its first order >= the target's last
   kReadOnlyView,  // RV: the same data, another shape; always merges
   kExtend,        // E: the same tensor again (weights of an unrolled layer); always merges
 };

@@ -10,8 +10,8 @@
 namespace moil {
 
 // Cuts no more than it takes to bring live bytes down to options.budget_bytes, at the fewest bytes
-// moved, with windows as long as the transfers take by options.times. Where the budget cannot be
-// met so, windows close at the orders that exceed it; where it cannot be met at all, all that helps
+// moved, with windows as long as the transfers take by options.times. If the budget cannot be
+// met so, windows close at the orders that exceed it; if it cannot be met at all, all that helps
 // is cut.
 void cut_to_budget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives);
 

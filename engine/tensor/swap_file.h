@@ -2,7 +2,7 @@
 //
 // The file is unlinked as it is made, so that a killed process leaves nothing behind, and its
 // blocks are reserved, so that a full disk is an error before the first step and never in one. I/O
-// goes past the page cache where the file system can (O_DIRECT); where it cannot, written pages are
+// goes past the page cache if the file system can (O_DIRECT); if it cannot, written pages are
 // dropped from the cache after each transfer.
 // Errors: kIo, kResourceExhausted. Transfers of different ranges may run on several threads.
 #pragma once

@@ -2,7 +2,7 @@
 // loader thread, the most urgent transfer first.
 //
 // The thread that runs the steps calls free_order(), begin_order() and end_order() for every order
-// of an iteration; they wait where a transfer must have ended, and hand over those that may begin.
+// of an iteration; they wait if a transfer must have ended, and hand over those that may begin.
 // After construction nothing is allocated. Errors of transfers (kIo) come out of the next wait; the
 // network's memory is then undefined.
 #pragma once

@@ -2,7 +2,7 @@
 //
 // Specs go in with the execution orders at which they are used; merge() applies NNTrainer's
 // Algorithm 1 (2022 §4): read-only views and extensions always share their target's memory,
-// modify views only where the target's last order is not after the view's first. What is left are
+// modify views only if the target's last order is not after the view's first. What is left are
 // the owners, one memory request each. Not thread-safe.
 #pragma once
 
@@ -43,7 +43,7 @@ class TensorPool {
   void align(std::size_t bytes) { alignment_ = std::max(bytes, alignment_); }
   std::size_t alignment() const { return alignment_; }
 
-  // After merge(): the tensor that owns the memory of `id` (itself where it shares nobody's).
+  // After merge(): the tensor that owns the memory of `id` (itself if it shares nobody's).
   TensorId owner(TensorId id) const;
   bool merged_with_target(TensorId id) const { return owner(id) != id; }
 

@@ -27,7 +27,7 @@ struct BatchTensor {
 struct Batch {
   std::span<const BatchTensor> inputs;   // in the model's order
   std::span<const BatchTensor> targets;  // in the order of the model's outputs
-  std::span<float> weights = {};  // of the samples' losses; empty where the network takes none
+  std::span<float> weights = {};         // of the samples' losses; empty if the network takes none
 };
 
 // The elements of one sample, of all tensors together.

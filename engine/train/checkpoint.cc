@@ -99,7 +99,7 @@ class Reader {
   const std::string file_;
 };
 
-// The file, and its size; none where there is no file.
+// The file, and its size; none if there is no file.
 UniqueFd open_to_read(const std::filesystem::path& path, std::size_t& size) {
   UniqueFd fd(open_file(path, O_RDONLY));
   if (!fd) {

@@ -23,12 +23,12 @@ void save_checkpoint(const std::filesystem::path& path, const std::string& text,
 
 class Checkpoint {
  public:
-  // Nothing where there is no file; kBadData where it is damaged or of another version. Holds the
+  // Nothing if there is no file; kBadData if it is damaged or of another version. Holds the
   // file as it is now, whatever takes its place.
   [[nodiscard]] static std::optional<Checkpoint> load(const std::filesystem::path& path);
 
   const std::string& text() const { return text_; }
-  // Reads into `tensors`; kBadData, and nothing read, where names or sizes differ from what was
+  // Reads into `tensors`; kBadData, and nothing read, if names or sizes differ from what was
   // saved.
   void restore(std::span<const PersistentTensor> tensors) const;
 

@@ -15,7 +15,7 @@ struct GradientView {
 };
 
 // The L2 norm over all tensors together. Sums are double over pieces that depend on the sizes
-// alone, so the result has the same bits whatever the number of threads. Not finite where a
+// alone, so the result has the same bits whatever the number of threads. Not finite if a
 // gradient is not.
 [[nodiscard]] double global_norm(std::span<const GradientView> gradients);
 

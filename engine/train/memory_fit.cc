@@ -91,7 +91,7 @@ class Fitter {
     return fit;
   }
 
-  // Nothing where the model cannot be cut into such micro-batches; the first plan tells.
+  // Nothing if the model cannot be cut into such micro-batches; the first plan shows it.
   std::optional<MemoryFit> plan(const TrainerConfig& config) {
     const bool asked_for = config_.micro_batch > 0;  // then the trainer says what is wrong
     if (!asked_for && config.micro_batch < config.batch && mixes_samples_) return std::nullopt;

@@ -38,8 +38,8 @@ struct MemoryFit {
                                       const std::set<std::string>* trainable_layers,
                                       const TrainerConfig& config, KernelSelector& kernels);
 
-// The configuration that fits. Where micro_batch or swap is set, it is kept as it is. Throws
-// kInvalidArgument with both numbers where nothing fits, or only with more bytes written than may
+// The configuration that fits. If micro_batch or swap is set, it is kept as it is. Throws
+// kInvalidArgument with both numbers if nothing fits, or only with more bytes written than may
 // be.
 [[nodiscard]] MemoryFit fit_training(const ModelDescription& model,
                                      const std::set<std::string>* trainable_layers,
@@ -48,14 +48,14 @@ struct MemoryFit {
 
 // A configuration that was fitted with swap, now with its transfers as they were measured
 // (config.swap.times). Other windows make another layout; the swap's budget is lowered until that
-// fits, too. Nothing where none does.
+// fits, too. Nothing if none does.
 [[nodiscard]] std::optional<TrainerConfig> refit_swap(const ModelDescription& model,
                                                       const std::set<std::string>* trainable_layers,
                                                       const TrainerConfig& config,
                                                       std::size_t budget_bytes,
                                                       KernelSelector& kernels);
 
-// Throws kInvalidArgument with both numbers where a training would write more to its swap file than
+// Throws kInvalidArgument with both numbers if a training would write more to its swap file than
 // it may.
 void check_swap_writes(std::uint64_t bytes, std::optional<std::uint64_t> max_write_bytes);
 

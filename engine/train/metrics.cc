@@ -23,7 +23,7 @@ struct LabelQuality {
   double auc = 0, average_precision = 0;
 };
 
-// Walks down the scores; equal ones enter together. Empty where a kind is missing.
+// Walks down the scores; equal ones enter together. Empty if a kind is missing.
 std::optional<LabelQuality> label_quality(std::vector<Scored>& samples) {
   // A NaN has no place in the order: it goes last, as the worst score.
   for (auto& s : samples) {

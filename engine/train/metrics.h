@@ -33,7 +33,7 @@ class Mean {
 class Accuracy {
  public:
   explicit Accuracy(int k = 5) : k_(k) {}
-  // scores [batch, classes] in rows, one label a row. Throws kInvalidArgument where sizes or labels
+  // scores [batch, classes] in rows, one label a row. Throws kInvalidArgument if sizes or labels
   // do not fit.
   void add(std::span<const float> scores, std::span<const std::int64_t> labels);
   std::int64_t count() const { return top_1_.count(); }
@@ -53,7 +53,7 @@ struct TaggingQuality {
 
 // scores and targets [samples, labels] in rows; a target above 0.5 is a positive, one that is
 // NaN leaves its sample out of the label. Equal scores are
-// one point of the curves. Throws kInvalidArgument where sizes do not fit. Allocates.
+// one point of the curves. Throws kInvalidArgument if sizes do not fit. Allocates.
 [[nodiscard]] TaggingQuality tagging_quality(std::span<const float> scores,
                                              std::span<const float> targets, std::int64_t labels);
 

@@ -36,7 +36,7 @@ struct OptimizerConfig {
   double momentum = 0;                                // sgd, sgdw
   bool nesterov = false;                              // sgd, sgdw; needs a momentum
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adam, adamw
-  // Where not empty: the registered type that takes the place of `kind`, and what its maker reads
+  // If not empty: the registered type that takes the place of `kind`, and what its maker reads
   // besides learning_rate and weight_decay.
   std::string custom = {};
   Properties parameters = {};

@@ -1,7 +1,7 @@
 // Measuring what a network takes on the CPU and on another processor, part by part: what a
 // selection (device/selection.h) chooses by.
 //
-// Not thread-safe. Throws what Network throws; ProcessorError where the device fails.
+// Not thread-safe. Throws what Network throws; ProcessorError if the device fails.
 #pragma once
 
 #include <memory>

@@ -24,13 +24,13 @@ struct ScheduleConfig {
 void check(const ScheduleConfig& config);
 
 // The rate of step `step` (from 0) of `total_steps`. Cosine falls with every step, kExponential at
-// epoch boundaries, kStep wherever step_epochs end; all count from the end of the warm-up. Expects
+// epoch boundaries, kStep whenever step_epochs end; all count from the end of the warm-up. Expects
 // a checked config, 0 <= step < total_steps and steps_per_epoch >= 1.
 [[nodiscard]] double learning_rate(const ScheduleConfig& config, double base, std::int64_t step,
                                    std::int64_t total_steps, std::int64_t steps_per_epoch);
 
 // A part of the schedule, from begin to end of it (0 to 1), that some steps of a run go through:
-// where what the steps take changes, the rate may follow the time instead of their number.
+// if the steps' time changes, the rate may follow the time instead of their number.
 struct ScheduleSpan {
   double begin = 0, end = 1;
   std::int64_t first_step = 0, steps = 0;

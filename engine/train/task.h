@@ -29,7 +29,7 @@ struct Metric {
   bool higher_is_better = true;
   bool is_fraction = true;  // of 1, told in percent
 
-  // By how much `after` is worse than `before`; below 0 where it is better.
+  // By how much `after` is worse than `before`; below 0 if it is better.
   double loss_between(double before, double after) const {
     return higher_is_better ? before - after : after - before;
   }
@@ -37,7 +37,7 @@ struct Metric {
 
 struct Score {
   std::string name;             // in JSON: "accuracy"
-  std::optional<double> value;  // nothing where the samples do not tell
+  std::optional<double> value;  // nothing if the samples do not show it
 };
 
 // What the outputs of samples are held against, by the samples' labels.
@@ -58,7 +58,7 @@ class Scorer {
   // Scores all samples so far: first the task's headline, then whatever else is worth telling.
   [[nodiscard]] virtual std::vector<Score> scores() const = 0;
   // The same on a finer scale, larger is better: to tell settings apart by few samples. Nothing
-  // where the headline is fine enough.
+  // if the headline is fine enough.
   [[nodiscard]] virtual std::optional<double> quality() const { return std::nullopt; }
 };
 
@@ -88,7 +88,7 @@ class Task {
   // What task_from_json() reads.
   [[nodiscard]] virtual nlohmann::json to_json() const = 0;
 
-  // What trains a complete model. kInvalidArgument or kUnimplemented, with what to do, where the
+  // What trains a complete model. kInvalidArgument or kUnimplemented, with what to do, if the
   // model's output does not fit the task.
   [[nodiscard]] virtual LossDescription loss(const ModelDescription& model) const = 0;
   // Whether every output is a label's, so that labels can be added; else outputs are numbers that
@@ -109,7 +109,7 @@ class Task {
 
   // Turns an output into what is told: probabilities, or numbers in the user's unit.
   virtual void answer(std::span<float> output, OutputForm form) const = 0;
-  // The labels that an output says, by their number; none where outputs are no labels'.
+  // The labels that an output says, by their number; none if outputs are no labels'.
   [[nodiscard]] virtual std::vector<std::uint32_t> said(std::span<const float> output,
                                                         OutputForm form) const = 0;
 
@@ -119,7 +119,7 @@ class Task {
   [[nodiscard]] virtual bool compares_samples() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Scorer> scorer(OutputForm form) const = 0;
 
-  // Null where there is nothing to choose.
+  // Null if there is nothing to choose.
   [[nodiscard]] virtual std::unique_ptr<TaskFitting> fitting(OutputForm /*form*/) const {
     return nullptr;
   }

@@ -52,9 +52,9 @@ inline constexpr std::size_t kNoMemoryBudget = std::numeric_limits<std::size_t>:
 
 // Samples that a trainer with this configuration has in memory at once.
 std::int64_t micro_batch_of(const TrainerConfig& config);
-// Steps of an epoch of so many samples. kInvalidArgument where they are fewer than a batch.
+// Steps of an epoch of so many samples. kInvalidArgument if they are fewer than a batch.
 std::int64_t steps_of_epoch(std::int64_t samples, const TrainerConfig& config);
-// What config.rate_factors make of the graph's weights: factors by "LAYER.WEIGHT", where not 1.
+// What config.rate_factors make of the graph's weights: factors by "LAYER.WEIGHT", if not 1.
 using RateFactors = std::map<std::string, double, std::less<>>;
 [[nodiscard]] RateFactors rate_factors_of(const Graph& graph, const TrainerConfig& config);
 
@@ -122,12 +122,12 @@ class Trainer : private WeightUpdater {
     // After every step; false stops the run between steps.
     std::function<bool(std::int64_t step, std::int64_t total, double loss)> on_step;
     std::function<void(const EpochSummary&)> on_epoch;
-    // Asked in long work between steps, where there is any; false stops the run. Empty: yes.
+    // Asked in long work between steps, if there is any; false stops the run. Empty: yes.
     std::function<bool()> may_go_on;
   };
-  // Trains from state() to the end; false where on_step stopped it. Only full batches are trained:
+  // Trains from state() to the end; false if on_step stopped it. Only full batches are trained:
   // what an epoch's order leaves over at its end is left out, another rest each epoch. A source
-  // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition, with the step, where
+  // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition, with the step, if
   // the loss or a weight is not finite: training is over then.
   bool run(BatchSource& source, const Callbacks& callbacks);
 

@@ -23,7 +23,7 @@ class TrainerRelay {
 
   // Takes the model's weights out of `weights`.
   void start(WeightMap& weights);
-  // That trains `selection` ("LAYER.WEIGHT"; empty: all) of the model, or of `part` of it where
+  // That trains `selection` ("LAYER.WEIGHT"; empty: all) of the model, or of `part` of it if
   // given. Nothing is allocated.
   [[nodiscard]] std::unique_ptr<Trainer> planned(const std::set<std::string>& selection,
                                                  const ModelDescription* part = nullptr) const;

@@ -37,14 +37,14 @@ struct ConvFusion {
 struct ConvArgs {
   const float* input = nullptr;              // F, CG
   const float* weights = nullptr;            // F unless packed; CD
-  const std::byte* packed = nullptr;         // F with constant weights: what pack() wrote; where
+  const std::byte* packed = nullptr;         // F with constant weights: what pack() wrote; if
                                              // packed_weight_bytes() is 0, weights are read
   const float* bias = nullptr;               // F with fusion.bias
   float* output = nullptr;                   // F: overwritten
   const float* output_derivative = nullptr;  // CG, CD
   float* input_derivative = nullptr;         // CD: overwritten
   float* weight_gradient = nullptr;          // CG
-  float* bias_gradient = nullptr;            // CG; null where not wanted
+  float* bias_gradient = nullptr;            // CG; null if not wanted
   bool accumulate = false;                   // CG adds to the gradients instead of overwriting
   std::byte* workspace = nullptr;            // workspace_bytes(), aligned to 64; contents arbitrary
 };
@@ -70,7 +70,7 @@ class KernelProvider {
   virtual ~KernelProvider() = default;
   virtual std::string_view name() const = 0;
 
-  // All ways this provider has for the step, best guess first; none where it has no sound one.
+  // All ways this provider has for the step, best guess first; none if it has no sound one.
   // With `exact`, only direct sums of products: no Winograd, no reduced precision. With
   // fusion.constant_weights only algorithms whose result for a sample is the same, to the bit, in
   // any batch and at any place in it. only: the one of this name, for making some compiles code.
@@ -79,7 +79,7 @@ class KernelProvider {
       std::optional<std::string_view> only) const = 0;
 };
 
-// The providers of this build, in order of preference where nothing is measured.
+// The providers of this build, in order of preference if nothing is measured.
 const std::vector<const KernelProvider*>& kernel_providers();
 
 }  // namespace moil

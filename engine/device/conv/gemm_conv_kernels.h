@@ -15,7 +15,7 @@ std::unique_ptr<ConvKernel> make_gemm_conv_kernel(const std::string& name, const
                                                   ConvStep step, const ConvFusion& fusion,
                                                   const MatrixProduct& product);
 
-// Throws kFailedPrecondition where the thread count is no longer the one kernels were made for.
+// Throws kFailedPrecondition if the thread count is no longer the one kernels were made for.
 void require_threads(int planned);
 
 }  // namespace moil

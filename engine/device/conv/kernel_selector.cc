@@ -114,7 +114,7 @@ KernelSelector::Kernels KernelSelector::made(const ConvShape& shape, ConvStep st
   return kernels;
 }
 
-// The kernel of this name for a part of the batch, run part by part; null where there is none.
+// The kernel of this name for a part of the batch, run part by part; null if there is none.
 std::unique_ptr<ConvKernel> KernelSelector::sliced(std::string_view kernel, std::int64_t slices,
                                                    const ConvShape& shape, ConvStep step,
                                                    const ConvFusion& fusion) const {
@@ -125,7 +125,7 @@ std::unique_ptr<ConvKernel> KernelSelector::sliced(std::string_view kernel, std:
   return parts.empty() ? nullptr : make_sliced_conv(std::move(parts[0]), shape, step, slices);
 }
 
-// The kernel of a recorded name; null where there is none.
+// The kernel of a recorded name; null if there is none.
 std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const ConvShape& shape,
                                                   ConvStep step, const ConvFusion& fusion) const {
   const auto [kernel, slices] = split_sliced_name(name);
@@ -134,7 +134,7 @@ std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const
   return found.empty() ? nullptr : std::move(found[0]);
 }
 
-// Those within the limit, as they are or in slices; the leanest alone where none is.
+// Those within the limit, as they are or in slices; the leanest alone if none is within it.
 KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limit,
                                                const ConvShape& shape, ConvStep step,
                                                const ConvFusion& fusion) const {
@@ -146,7 +146,7 @@ KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limi
       kept.push_back(std::move(kernels[i]));
       continue;
     }
-    // A sample's result may not depend on its batch where weights are constant: such kernels work
+    // A sample's result may not depend on its batch if weights are constant: such kernels work
     // sample by sample already.
     for (std::int64_t slices = 2;
          !fusion.constant_weights && limit > 0 &&
@@ -177,7 +177,7 @@ std::optional<std::size_t> KernelSelector::choose(const Kernels& kernels, const 
   }
 }
 
-// On a part of the batch where that is enough and all of them compute it.
+// On a part of the batch if that is enough and all of them compute it.
 std::vector<double> KernelSelector::seconds_of(const Kernels& kernels, const ConvShape& shape,
                                                ConvStep step, const ConvFusion& fusion) const {
   constexpr int kRuns = 3;

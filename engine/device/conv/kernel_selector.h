@@ -38,17 +38,17 @@ class KernelSelector {
 
   KernelSelector();
   // recorded: choices that bind. profile: what measurements led to before, which spares measuring
-  // where it fits. Throws kInvalidArgument for a provider that this build does not have.
+  // if it fits. Throws kInvalidArgument for a provider that this build does not have.
   explicit KernelSelector(Options options, KernelChoices recorded = {}, KernelChoices profile = {});
 
   // The kernel for a step: as recorded, otherwise the fastest candidate, which is then recorded.
   // With fusion.constant_weights the choice is one for all batch sizes and thread counts, and is
   // kept in the profile measured or not: cached feature maps hang on it. Measuring allocates
-  // scratch tensors of the shape's size (or of a part of its batch, where that is enough) and frees
-  // them; where there is no memory for them the first candidate is taken. A kernel that needs more
+  // scratch tensors of the shape's size (or of a part of its batch, if that is enough) and frees
+  // them; if there is no memory for them the first candidate is taken. A kernel that needs more
   // than max_workspace (or the options' limit) is run in slices of the batch that fit; if none
   // fits, the one with the least is taken. What was recorded is used whatever it needs.
-  // max_workspace 0: the leanest of all, which is not recorded. Throws kFailedPrecondition where
+  // max_workspace 0: the leanest of all, which is not recorded. Throws kFailedPrecondition if
   // the recorded choice is not available in this build, and kInvalidArgument for an impossible
   // shape.
   [[nodiscard]] std::unique_ptr<ConvKernel> conv(const ConvShape& shape, ConvStep step,
@@ -80,7 +80,7 @@ class KernelSelector {
                std::optional<std::string_view> only) const;
   Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,
                  const ConvFusion& fusion) const;
-  // The place of the one to take; none where there was no time to measure.
+  // The place of the one to take; none if there was no time to measure.
   std::optional<std::size_t> choose(const Kernels& kernels, const ConvShape& shape, ConvStep step,
                                     const ConvFusion& fusion) const;
   std::vector<double> seconds_of(const Kernels& kernels, const ConvShape& shape, ConvStep step,

@@ -10,11 +10,11 @@
 namespace moil {
 
 // Seconds of each kernel's fastest run (a neighbour's work only ever adds), after one to warm up;
-// where all are quick, of more than `runs`, and where they are long, of one. The kernels take
+// if all are quick, of more than `runs`, and if they are long, of one. The kernels take
 // turns, so that what disturbs the machine for a while disturbs them alike; one that is much slower
 // than the best so far is not run again. They are of one shape, step and fusion. Allocates the
 // tensors (see scratch.h) and frees them. Throws kResourceExhausted. time: when it is over, no
-// further run begins; empty where not all have had one by then.
+// further run begins; empty if not all have had one by then.
 [[nodiscard]] std::vector<double> measure(const std::vector<std::unique_ptr<ConvKernel>>& kernels,
                                           const ConvShape& shape, ConvStep step,
                                           const ConvFusion& fusion, int runs = 3,

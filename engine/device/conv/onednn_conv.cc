@@ -224,7 +224,7 @@ class OnednnConv : public ConvKernel {
 
 class OnednnForward final : public OnednnConv {
  public:
-  // shape: of one sample where weights are constant; then run() computes `samples` of them.
+  // shape: of one sample if weights are constant; then run() computes `samples` of them.
   OnednnForward(std::string name, const Descs& d, const Forward::primitive_desc& pd,
                 const ConvFusion& fusion, std::int64_t samples)
       : OnednnConv(std::move(name)), fusion_(fusion), samples_(samples) {

@@ -14,7 +14,7 @@ enum class OnednnAlgorithm : std::uint8_t {
   kWinograd,       // the same, with Winograd's transform
 };
 
-// Null where the library has no such implementation for the shape (its slow reference does not
+// Null if the library has no such implementation for the shape (its slow reference does not
 // count). With fusion.constant_weights samples are computed one by one, each by the same primitive.
 std::unique_ptr<ConvKernel> make_onednn_conv_kernel(const std::string& name, const ConvShape& shape,
                                                     ConvStep step, const ConvFusion& fusion,

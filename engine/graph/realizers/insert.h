@@ -33,7 +33,7 @@ struct Follower {
 
 // Asks `follower` of every layer, which may also change the layer's properties, and puts what it
 // answers behind it as "LAYER/SUFFIX" (a fresh name): whatever read the layer reads that. The
-// layers' order stays. Throws kInvalidArgument where a follower's layer has a second output that is
+// layers' order stays. Throws kInvalidArgument if a follower's layer has a second output that is
 // read.
 [[nodiscard]] ModelDescription put_behind(
     const ModelDescription& model, const std::string& suffix,

@@ -15,7 +15,7 @@ bool has_inside(const std::string& loss_type, Ending ending) {
          (loss_type == "sigmoid_cross_entropy" && ending == Ending::kSigmoid);
 }
 
-// What read the probabilities reads what they are made of; their layer goes where nobody else reads
+// What read the probabilities reads what they are made of; their layer goes if nobody else reads
 // it.
 void bypass_probabilities(ModelDescription& model, const std::string& probabilities) {
   const auto layer = std::find_if(model.layers.begin(), model.layers.end(),

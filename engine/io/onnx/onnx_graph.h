@@ -34,7 +34,7 @@ struct Node {
   std::map<std::string, Attribute> attributes;
 
   bool has(const std::string& attribute) const { return attributes.contains(attribute); }
-  // The fallback where it is not there. Throw kBadData naming node and attribute for another type.
+  // The fallback if it is not there. Throw kBadData naming node and attribute for another type.
   std::int64_t integer(const std::string& attribute, std::int64_t fallback) const;
   double number(const std::string& attribute, double fallback) const;
   std::string word(const std::string& attribute, const std::string& fallback) const;

@@ -180,7 +180,7 @@ class Importer {
     state_.set(node.outputs[0], std::move(value));
   }
 
-  // The weights that a constant is made of; none where it is made of shapes and single numbers.
+  // The weights that a constant is made of; none if it is made of shapes and single numbers.
   std::string roots_of(const Node& node) const {
     std::set<std::string> roots;
     for (const std::string& name : node.inputs)

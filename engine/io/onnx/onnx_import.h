@@ -3,7 +3,7 @@
 // Constants are folded, shapes are inferred with the engine's own layers, and what exporters write
 // in several nodes (padding before a convolution, SiLU, hard-swish, a bias added behind a product)
 // becomes the one layer that it means. Tensors keep the logical dims of the file.
-// A layer is named after its weights where they follow "LAYER.weight", else after its node.
+// A layer is named after its weights if they follow "LAYER.weight", else after its node.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::int64_t kOldestOpset = 11, kNewestOpset = 21;
 
 struct ImportOptions {
   std::string name;                            // of the model; empty: the graph's
-  std::vector<std::int64_t> input_dims;        // of one sample, where the file leaves them open
+  std::vector<std::int64_t> input_dims;        // of one sample, if the file leaves them open
   std::string input_dims_name = "input_dims";  // as messages call it: a program's option
 };
 
@@ -29,7 +29,7 @@ struct ImportedModel {
 };
 
 // Throws kUnimplemented with one line for every node that is not supported, kBadData for a graph
-// that contradicts itself (a cycle, unknown names, shapes that do not fit), kInvalidArgument where
+// that contradicts itself (a cycle, unknown names, shapes that do not fit), kInvalidArgument if
 // an input's dims are neither in the file nor given, or
 // given otherwise than in the file.
 [[nodiscard]] ImportedModel import_onnx(const Graph& graph, const ImportOptions& options = {});

@@ -28,7 +28,7 @@ namespace pb = ::onnx;
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
 
-// Where a message has room for it.
+// If a message has room for it.
 std::string shortened(const std::string& name) {
   constexpr std::size_t kMost = 200;
   return in_quotes(name.size() <= kMost ? name : name.substr(0, kMost) + "...");

@@ -1,6 +1,6 @@
 // The numbers of an ONNX tensor, whichever of the format's ways they are stored in.
 //
-// All throw: kBadData where sizes contradict each other, kUnimplemented for element types that no
+// All throw: kBadData if sizes contradict each other, kUnimplemented for element types that no
 // supported network needs (strings, complex numbers, 8-bit floats).
 #pragma once
 
@@ -21,7 +21,7 @@ namespace moil::onnx {
 // No tensor of a file has more dimensions.
 inline constexpr std::size_t kMaxRank = 64;
 
-// The product; kBadData for a dimension below zero, for too many of them, and where those that are
+// The product; kBadData for a dimension below zero, for too many of them, and if those that are
 // not zero make more than 2^31 - 1.
 std::int64_t checked_elements(const std::vector<std::int64_t>& dims, const std::string& what);
 

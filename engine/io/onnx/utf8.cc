@@ -7,7 +7,7 @@ namespace {
 
 unsigned byte(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// Bytes of the character that begins the text; 0 where it is none.
+// Bytes of the character that begins the text; 0 if it is none.
 std::size_t character(std::string_view text) {
   const unsigned lead = byte(text, 0);
   if (lead < 0x80) return 1;

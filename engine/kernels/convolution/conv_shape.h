@@ -1,7 +1,7 @@
 // The shape of a two-dimensional convolution, and how its weights lie in memory.
 //
 // Images are channels-last: input [N,H,W,C], output [N,OH,OW,O]. Weights lie [g][KH][KW][I/g][O/g];
-// where the convolution is depthwise (groups = in = out channels, at most 128 taps), [KH][KW][C].
+// if the convolution is depthwise (groups = in = out channels, at most 128 taps), [KH][KW][C].
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct ConvShape {
   friend bool operator==(const ConvShape&, const ConvShape&) = default;
 };
 
-// Throws kInvalidArgument where a number is below its least, channels are not divisible by groups,
+// Throws kInvalidArgument if a number is below its least, channels are not divisible by groups,
 // or the kernel does not fit into the padded input.
 void check(const ConvShape& shape);
 

@@ -16,7 +16,7 @@ std::int64_t tile_rows(const TapGrid& grid) {
   return std::min(std::clamp(fit, kLeastRows, kMostRows), grid.points());
 }
 
-// A thread's gathered rows, and its results where they do not go straight to the destination.
+// A thread's gathered rows, and its results if they do not go straight to the destination.
 std::size_t tile_bytes(const TapGrid& grid) {
   const std::int64_t results = grid.fills_destination() ? 0 : grid.columns;
   const std::int64_t floats = tile_rows(grid) * (grid.row_length() + results);

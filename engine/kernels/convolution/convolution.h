@@ -15,7 +15,7 @@
 
 namespace moil {
 
-// F where made of forward_grid, CD where made of derivative_grids.
+// F if made of forward_grid, CD if made of derivative_grids.
 class TapConvolution {
  public:
   enum class Direction : std::uint8_t { kForward, kDerivative };

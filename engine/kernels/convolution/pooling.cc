@@ -102,7 +102,7 @@ void max_rows(const PoolShape& s, const float* in, float* out, Index* argmax, st
 }
 
 // The place of an output's window that lies on `at`, an index of the padded input along one axis;
-// -1 where that is one of its gaps.
+// -1 if that is one of its gaps.
 HWY_INLINE std::int64_t place_in(std::int64_t at, std::int64_t out, std::int64_t stride,
                                  std::int64_t dilation) {
   const std::int64_t distance = at - out * stride;

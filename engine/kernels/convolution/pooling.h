@@ -23,7 +23,7 @@ struct PoolShape {
 };
 
 // Bytes of one entry of `argmax`: where in its window the maximum stood (the first of equals, in
-// row-major order). 1, or 2 where a window has more than 256 places.
+// row-major order). 1, or 2 if a window has more than 256 places.
 std::size_t argmax_bytes(const PoolShape& shape);
 
 // argmax (out elements entries) may be null. A NaN in the window is its maximum.

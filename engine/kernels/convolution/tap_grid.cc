@@ -8,7 +8,7 @@ namespace {
 
 std::size_t bytes(std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); }
 
-// Neighbouring taps read neighbouring memory only where all channels are read.
+// Neighbouring taps read neighbouring memory only if all channels are read.
 void find_runs(TapGrid& grid) {
   const bool whole = grid.depth == grid.source_channels;
   for (const TapGrid::Tap& tap : grid.taps) {

@@ -8,7 +8,7 @@
 namespace moil {
 
 // Overwrites the lower triangle of A [n x n], which alone is read, by its Cholesky factor L, A = L
-// transpose(L). False where A is not positive definite in fp32.
+// transpose(L). False if A is not positive definite in fp32.
 [[nodiscard]] bool factor_positive_definite(std::int64_t n, float* a);
 // rows: [m x n], samples whose covariance is A. Each x becomes inverse(L) x, whose covariance is
 // the identity.
@@ -18,7 +18,7 @@ void whiten_rows(std::int64_t n, const float* factor, std::int64_t m, float* row
 void unwhiten_directions(std::int64_t n, const float* factor, std::int64_t m, float* rows);
 
 // Solves A X = B: A is [n x n], of which the lower triangle is read and overwritten by its Cholesky
-// factor; B is [n x m] and overwritten by X. False where A is not positive definite in fp32: B is
+// factor; B is [n x m] and overwritten by X. False if A is not positive definite in fp32: B is
 // then as it was.
 [[nodiscard]] bool solve_positive_definite(std::int64_t n, float* a, std::int64_t m, float* b);
 

@@ -46,7 +46,7 @@ void pack_b(Transpose transposed, std::int64_t k, std::int64_t n, const float* b
 void pack_b_rows(Transpose transposed, std::int64_t k, std::int64_t n, std::int64_t row,
                  std::int64_t rows, const float* b, std::int64_t ldb, std::byte* packed);
 
-// C[m x n] = activation(A[m x k] * B + bias). Parallel over rows, or columns where rows are few.
+// C[m x n] = activation(A[m x k] * B + bias). Parallel over rows, or columns if rows are few.
 void packed_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
                  const std::byte* packed, float* c, std::int64_t ldc, const GemmEpilogue& epilogue);
 void packed_gemm_serial(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,

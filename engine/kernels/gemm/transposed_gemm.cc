@@ -25,7 +25,7 @@ using V = hn::Vec<D>;
 
 constexpr std::int64_t kBlockRows = 128;   // a strip of B fits into the first-level cache
 constexpr std::int64_t kBlockDepth = 768;  // columns of A at once: their block fits into the second
-// Where rows are few: C is then written row by row, as far as can be.
+// If rows are few: C is then written row by row, as far as can be.
 constexpr std::int64_t kShortDepth = kTileRows;
 
 struct OuterTile {

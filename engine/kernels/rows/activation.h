@@ -34,7 +34,7 @@ bool derivative_from_output(ActivationKind kind);
 void activate(ActivationKind kind, float slope, const float* in, float* out, std::int64_t begin,
               std::int64_t end);
 
-// dx = dy * f'(.); saved is the output where derivative_from_output(kind), otherwise the input.
+// dx = dy * f'(.); saved is the output if derivative_from_output(kind), otherwise the input.
 void activation_derivative(ActivationKind kind, float slope, const float* saved, const float* dy,
                            float* dx, std::int64_t begin, std::int64_t end);
 

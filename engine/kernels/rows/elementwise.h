@@ -11,7 +11,7 @@ namespace moil {
 // Elements that are worth a thread of their own.
 inline constexpr std::int64_t kElementGrain = 32768;
 
-// out = the sum of all that are not null (0 where none is), left to right; each may be out.
+// out = the sum of all that are not null (0 if all are null), left to right; each may be out.
 void add_all(std::span<const float* const> terms, float* out, std::int64_t begin, std::int64_t end);
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
 
@@ -26,7 +26,7 @@ void sum_products_by_channel(const float* a, const float* b, float* out, std::in
 // The sum of squares, gathered in double.
 double sum_of_squares(const float* in, std::int64_t begin, std::int64_t end);
 
-// Does nothing where in is out.
+// Does nothing if in is out.
 void copy(const float* in, float* out, std::int64_t begin, std::int64_t end);
 
 }  // namespace moil

@@ -21,8 +21,7 @@ double squared_error(const float* x, const float* target, std::int64_t begin, st
 void squared_error_derivative(const float* x, const float* target, float* dx, float scale,
                               std::int64_t begin, std::int64_t end);
 
-// The sum of (x - t)^2 / 2 where |x - t| <= delta, of delta (|x - t| - delta / 2) elsewhere (Huber
-// 1964).
+// The sum of (x - t)^2 / 2 if |x - t| <= delta, else of delta (|x - t| - delta / 2) (Huber 1964).
 double huber_error(const float* x, const float* target, float delta, std::int64_t begin,
                    std::int64_t end);
 // dx = scale * (x - t), which is cut to [-delta, delta].

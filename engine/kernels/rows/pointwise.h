@@ -13,7 +13,7 @@ void scale_shift(const float* in, float factor, float offset, float* out, std::i
 // A NaN passes through.
 void clamp(const float* in, float least, float most, float* out, std::int64_t begin,
            std::int64_t end);
-// dx = dy where the input lies strictly between the limits, else 0.
+// dx = dy if the input lies strictly between the limits, else 0.
 void clamp_derivative(const float* in, float least, float most, const float* dy, float* dx,
                       std::int64_t begin, std::int64_t end);
 
@@ -29,12 +29,12 @@ void add_row(const float* in, const float* row, float* out, std::int64_t columns
 void add_products(const float* a, const float* b, float* sums, std::int64_t columns,
                   std::int64_t begin, std::int64_t end);
 
-// x where it is above zero, else slope * x, one slope a column.
+// x if it is above zero, else slope * x, one slope a column.
 void prelu(const float* x, const float* slopes, float* y, std::int64_t columns, std::int64_t begin,
            std::int64_t end);
 void prelu_derivative(const float* x, const float* slopes, const float* dy, float* dx,
                       std::int64_t columns, std::int64_t begin, std::int64_t end);
-// sums += dy * x where x is not above zero.
+// sums += dy * x if x is not above zero.
 void prelu_sums(const float* x, const float* dy, float* sums, std::int64_t columns,
                 std::int64_t begin, std::int64_t end);
 

@@ -69,7 +69,7 @@ void StridedCopy::add(const Axis& axis) {
   axes_[rank_++] = axis;
 }
 
-// The output's innermost axis comes last; the input's, where that is another, before it.
+// The output's innermost axis comes last; the input's, if that is another, before it.
 void StridedCopy::arrange() {
   const auto begin = axes_.begin(), end = begin + static_cast<std::ptrdiff_t>(rank_);
   std::stable_sort(begin, end, [](const Axis& a, const Axis& b) { return a.out > b.out; });

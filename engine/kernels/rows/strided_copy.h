@@ -1,6 +1,6 @@
 // Copies between tensors whose elements lie in different orders: slices, paddings, permutations.
 //
-// Made once where shapes are known, which may allocate; copying does not, is parallel over the
+// Made once, when shapes are known, which may allocate; copying does not, is parallel over the
 // outer dimensions and thread-safe. Input and output must not overlap.
 #pragma once
 

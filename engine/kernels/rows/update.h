@@ -8,7 +8,7 @@
 namespace moil {
 
 // g = gradient * gradient_scale + weight * decay
-// m = momentum * m + g; g = nesterov ? g + momentum * m : m     (where m is not null)
+// m = momentum * m + g; g = nesterov ? g + momentum * m : m     (if m is not null)
 // weight = weight * shrink - rate * g
 struct SgdCoefficients {
   float rate = 0, gradient_scale = 1, decay = 0, momentum = 0, shrink = 1;

@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// e^x that lets a NaN through, where Highway's gives 0.
+// e^x that lets a NaN through; Highway's gives 0.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));

@@ -1,6 +1,6 @@
 // [N, C, H, W] -> [N, C * H * W] in that order, type "flatten".
 //
-// The same data where that is its order in memory: C or H * W is 1, or the input is no image.
+// The same data if that is its order in memory: C or H * W is 1, or the input is no image.
 // Otherwise a transposing copy. No properties.
 #pragma once
 

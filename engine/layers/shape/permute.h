@@ -1,7 +1,7 @@
 // Axes in another order, type "permute": axis k of the result is axis order[k] of the input.
 //
 // Properties: order, a list that begins with 0, since the batch stays first; layout ("plain" or
-// "channels_last"), of a result of rank 4. Shares its memory where nothing moves in it, as from an
+// "channels_last"), of a result of rank 4. Shares its memory if nothing moves in it, as from an
 // image to its rows of channels.
 #pragma once
 

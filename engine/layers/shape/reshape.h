@@ -2,7 +2,7 @@
 // [N, dims...].
 //
 // Properties: dims, of one sample; layout ("channels_last" or "plain"), of a result of rank 4: an
-// image, or rows as sequences have them. Shares its memory wherever the elements lie in that order.
+// image, or rows as sequences have them. Shares its memory if the elements lie in that order.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Task "classify": a sample is of one class; the outputs are the classes'.
 //
 // Softmax cross-entropy, or that of sigmoids for a model that ends in them. Top-1 accuracy, and
-// top-5 where there are more classes than that. Soft targets are the model's probabilities.
+// top-5 if there are more classes than that. Soft targets are the model's probabilities.
 #pragma once
 
 #include "engine/train/task.h"

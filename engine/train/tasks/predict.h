@@ -2,7 +2,7 @@
 // outputs, as many, with blanks between them.
 //
 // The network learns (x - mean) / deviation of each output, so that no unit makes its gradients
-// large or small; answers are told in the user's unit. Mean squared error, or Huber's where a few
+// large or small; answers are told in the user's unit. Mean squared error, or Huber's if a few
 // samples are far off. The headline is R2, the share of the numbers' variance that is explained,
 // the mean over outputs; beside it MAE, the mean absolute error in the user's unit.
 #pragma once
@@ -23,7 +23,7 @@ struct PredictDescription {
 // {"task": "predict", "mean": [..], "stddev": [..], "huber_delta": 1}. kInvalidArgument.
 [[nodiscard]] TaskPtr read_predict(const nlohmann::json& json);
 
-// The numbers of a label. kInvalidArgument, naming it, where they are not `count` finite numbers.
+// The numbers of a label. kInvalidArgument, naming it, if they are not `count` finite numbers.
 [[nodiscard]] std::vector<double> numbers_of(const std::string& label, std::size_t count);
 
 }  // namespace moil

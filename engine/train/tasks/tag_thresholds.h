@@ -1,6 +1,6 @@
 // From which probability a tag is said: chosen by what a trained model says of samples.
 //
-// The threshold is the one with the best F1 of a grid, the nearest to the usual one where several
+// The threshold is the one with the best F1 of a grid, the nearest to the usual one if several
 // are as good. Samples that were trained on flatter the model, and few of them say little: of a
 // label that n samples have, the choice counts n / (n + 5) against the threshold it had before, on
 // the scale of logits. A label that all of the samples have, or none, keeps its own.

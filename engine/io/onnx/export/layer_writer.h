@@ -34,7 +34,7 @@ class LayerWriter {
   std::string emit_part(const std::string& op, std::vector<std::string> from,
                         const std::string& short_name,
                         std::map<std::string, Attribute> attributes = {});
-  // Writes nothing: whoever reads the layer reads its input. False where that cannot be, at an
+  // Writes nothing: whoever reads the layer reads its input. False if that cannot be, at an
   // output of the model.
   [[nodiscard]] bool leave_out();
 

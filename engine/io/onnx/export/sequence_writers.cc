@@ -82,7 +82,7 @@ void add_transpose(LayerWriter& w) {
   w.emit("Transpose", w.inputs(), {}, {{"perm", w.reader().list("order")}});
 }
 
-// Where the order in memory alone changes, ONNX has nothing to say.
+// If the order in memory alone changes, ONNX has nothing to say.
 void add_reshape(LayerWriter& w) {
   if (w.output_info().dims == w.input_info().dims && w.leave_out()) return;
   Ints shape = w.reader().list("dims");

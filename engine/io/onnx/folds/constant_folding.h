@@ -18,8 +18,8 @@ namespace moil::onnx {
 // masks and tables are far smaller.
 inline constexpr std::int64_t kMaxGrownElements = std::int64_t{1} << 20;
 
-// The node's first output; nothing where the operator is not one that can be evaluated. inputs:
-// null for those left out. Throws kBadData naming the node where its inputs do not fit it.
+// The node's first output; nothing if the operator is not one that can be evaluated. inputs:
+// null for those left out. Throws kBadData naming the node if its inputs do not fit it.
 [[nodiscard]] std::optional<Tensor> fold(const Node& node, std::span<const Tensor* const> inputs);
 
 // Whether fold() knows the operator.
@@ -28,7 +28,7 @@ inline constexpr std::int64_t kMaxGrownElements = std::int64_t{1} << 20;
 // What a Shape node gives for these dims.
 [[nodiscard]] Tensor shape_of(const Node& node, const std::vector<std::int64_t>& dims);
 
-// An axis as ONNX counts it, also from the end; kBadData naming the node where it is outside.
+// An axis as ONNX counts it, also from the end; kBadData naming the node if it is outside.
 [[nodiscard]] std::size_t axis_of(const Node& node, std::int64_t axis, std::size_t rank);
 
 // The dims that a Reshape leads to: 0 keeps a dimension, -1 is what remains.

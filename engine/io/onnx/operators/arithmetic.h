@@ -20,7 +20,7 @@ namespace moil::onnx {
                              double number);
 
 // A constant as it meets a value: one number, one a channel of an image, or one row that every
-// row of the value meets, where an axis of 1 meets all along the value's.
+// row of the value meets, in which an axis of 1 meets all along the value's.
 struct Constant {
   enum class Kind { kNumber, kChannels, kRow } kind = Kind::kNumber;
   std::vector<float> values;

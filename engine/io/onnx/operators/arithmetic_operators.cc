@@ -9,7 +9,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// The index of the constant among two inputs; 2 where there is none.
+// The index of the constant among two inputs; 2 if there is none.
 std::size_t constant_input(const ImportState& state, const Node& node) {
   if (node.inputs.size() != 2) throw Unsupported("it has not two inputs");
   return state.is_constant(node, 1) ? 1 : state.is_constant(node, 0) ? 0 : 2;

@@ -19,7 +19,7 @@ const Node* producer_of(const ImportState& state, const Node& node, std::size_t 
   return before != nullptr && before->domain.empty() && before->op == op ? before : nullptr;
 }
 
-// The name of x where `node` is 1 + erf(x / sqrt 2); empty otherwise.
+// The name of x if `node` is 1 + erf(x / sqrt 2); empty otherwise.
 std::string share_of(const ImportState& state, const Node& node) {
   if (node.op != "Add" || node.inputs.size() != 2) return {};
   for (const std::size_t one : {0U, 1U}) {
@@ -101,7 +101,7 @@ bool is_row_mean(const ImportState& state, const Node& node, const std::string& 
   return axes.size() == 1 && (axes[0] == -1 || axes[0] == rank - 1);
 }
 
-// x - mean(x), and the name of x; null where `node` is something else.
+// x - mean(x), and the name of x; null if `node` is something else.
 const std::string* centred_of(const ImportState& state, const Node& node) {
   if (node.op != "Sub" || node.inputs.size() != 2) return nullptr;
   const Node* mean = producer_of(state, node, 1, "ReduceMean");
@@ -121,7 +121,7 @@ bool is_square(const ImportState& state, const Node& square, const std::string& 
   return square.op == "Mul" && is_centred(0) && is_centred(1);
 }
 
-// The epsilon of sqrt(mean((x - mean)^2) + epsilon); null where `root` is something else.
+// The epsilon of sqrt(mean((x - mean)^2) + epsilon); null if `root` is something else.
 const Tensor* epsilon_of(const ImportState& state, const Node& root, const std::string& x) {
   const Node* sum = producer_of(state, root, 0, "Add");
   for (const std::size_t c : {0U, 1U}) {

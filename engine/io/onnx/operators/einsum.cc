@@ -140,7 +140,7 @@ void multiply(ImportState& state, const Node& node, Factor a, Factor b, const st
   for (const char label : roles.shared + roles.summed)
     if (a.size(label) != b.size(label)) throw Unsupported("its inputs do not fit together");
   arrange(state, node, a, roles.shared + roles.left + roles.summed);
-  // As it lies where it can be read so; else turned, as attention's keys are.
+  // As it lies if it can be read so; else turned, as attention's keys are.
   const bool straight = b.labels == roles.shared + roles.summed + roles.right;
   if (!straight) arrange(state, node, b, roles.shared + roles.right + roles.summed);
   Ints all, left, right;

@@ -7,7 +7,7 @@
 namespace moil::onnx {
 namespace {
 
-// Which of the new dims is the batch: the one with as many elements before it as before; -1 where
+// Which of the new dims is the batch: the one with as many elements before it as before; -1 if
 // none can be, which only a batch of one allows.
 int batch_axis_in(const Value& x, const std::vector<std::int64_t>& dims) {
   const std::int64_t batch = x.info.dims[0];

@@ -23,7 +23,7 @@
 
 namespace moil::onnx {
 
-// What a value is of another, where a node further on may make one layer of both.
+// What a value is of another, if a node further on may make one layer of both.
 enum class Form {
   kPlain,
   kPlusThree,     // x + 3
@@ -58,7 +58,7 @@ struct Value {
   bool is_image() const { return info.layout == Layout::kChannelsLast; }
 };
 
-// As the file has them: the batch where it is there.
+// As the file has them, with the batch if it is there.
 [[nodiscard]] std::vector<std::int64_t> file_dims(const Value& value);
 // The file's axis in the engine's dims. Throws Unsupported for the batch.
 [[nodiscard]] std::size_t engine_axis(const Value& value, std::size_t file_axis);
@@ -83,12 +83,12 @@ class ImportState {
   // The node that computes a value that is known; null for inputs and initializers.
   const Node* producer(const std::string& name) const;
 
-  // A node's inputs. Throws Unsupported where it is not there, not constant or not computed.
+  // A node's inputs. Throws Unsupported if it is not there, not constant or not computed.
   const Tensor& constant(const Node& node, std::size_t input) const;
   const Tensor* optional_constant(const Node& node, std::size_t input) const;
   // Layers make it: padding and normalisation before this node that have no layer yet get theirs.
   const Value& data(const Node& node, std::size_t input);
-  // The same as an image (rank 4, channels-last), or in row-major order; rearranged where need be.
+  // The same as an image (rank 4, channels-last), or in row-major order; rearranged if need be.
   Value image(const Node& node, std::size_t input);
   Value rows(const Node& node, std::size_t input);
   const Value& unfinished_data(const Node& node, std::size_t input) const;
@@ -124,20 +124,20 @@ class ImportState {
   // Whether nothing but the node reads this value, under whatever name.
   bool is_only_reader(const Node& node, std::size_t input);
   LayerDescription* layer_of(const Value& value);
-  // What a layer, or a model's input, computes; null where there is none of that name.
+  // What a layer, or a model's input, computes; null if there is none of that name.
   const Value* value_of(const std::string& layer) const;
   // The layer that computes a value that nothing but `node` reads; null otherwise.
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
 
-  // Says that a layer made of the node has a constant as its weight. Throws Unsupported where
+  // Says that a layer made of the node has a constant as its weight. Throws Unsupported if
   // another node's has the same: in the file they are one, and trained they would be two. Weights
   // of one number over and over are no ties: exporters keep equal tensors, as fresh scales are,
   // once.
   void claim_weight(const Node& node, std::size_t input);
 
   // Counts numbers that are made of the file's: constants that nodes compute, and layers' weights,
-  // which add_layer() counts itself. Throws kBadData naming the node where all of them become many
+  // which add_layer() counts itself. Throws kBadData naming the node if all of them become many
   // times as many as the file has.
   void spend(const Node& node, std::int64_t elements);
 
@@ -166,7 +166,7 @@ class ImportState {
   WeightMap weights_;
 };
 
-// The layer that a constant of the file belongs to, as exporters name tensors; empty where its name
+// The layer that a constant of the file belongs to, as exporters name tensors; empty if its name
 // says nothing.
 [[nodiscard]] std::string owner_of(const std::string& source);
 // Whether a constant that is added lets pass what it meets or closes it, as an attention mask does:

@@ -25,10 +25,10 @@ void add_axis_operators(Operators& operators);         // transposition, slices,
 void import_einsum(ImportState& state, const Node& node);  // of the weighted ones; einsum.cc
 
 // A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
-// Throws Unsupported where it is not finite.
+// Throws Unsupported if it is not finite.
 [[nodiscard]] double tidy(double value);
 
-// A weight as files have it; dims where they differ from the tensor's.
+// A weight as files have it; dims if they differ from the tensor's.
 [[nodiscard]] NamedTensor weight_of(const Tensor& tensor);
 [[nodiscard]] NamedTensor weight_of(const Tensor& tensor, std::vector<std::int64_t> dims);
 

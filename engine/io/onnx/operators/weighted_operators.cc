@@ -74,8 +74,8 @@ void import_gemm(ImportState& state, const Node& node) {
                   std::move(weights));
 }
 
-// The second factor turned: of a product with a permuted tensor, where the permutation does nothing
-// but turn it, the tensor that was permuted; where it does more, the same without turning.
+// The second factor turned: of a product with a permuted tensor, if the permutation does nothing
+// but turn it, the tensor that was permuted; if it does more, the same without turning.
 bool turned_back(ImportState& state, Value& b) {
   const LayerDescription* layer = state.layer_of(b);
   if (layer == nullptr || layer->type != "permute" || b.is_image()) return false;
