@@ -41,19 +41,19 @@ inline constexpr std::size_t kMostResidentBytes = 4 << 20;
 
 struct Options {
   std::uint64_t quota_bytes = 0;              // limit of the entries' bytes on disk; 0: none
-  std::uint64_t leave_free_bytes = 0;         // the file does not grow where less is free
+  std::uint64_t leave_free_bytes = 0;         // the file does not grow if less is free
   std::uint64_t initial_map_bytes = 1 << 26;  // address space to begin with; grows as needed
   bool read_only = false;                     // nothing is created or changed
   bool evicts = true;  // false: what others have stored stays, and put() takes what room is left
   StoredType stored_as = StoredType::kFp32;  // for put(); either kind is read
   std::size_t batch_bytes = 4 << 20;         // put() commits when this much has gathered
   std::size_t batch_entries = 1024;          // ... or this many
-  std::function<std::int64_t()> clock = {};  // seconds since 1970; the system's where empty
+  std::function<std::int64_t()> clock = {};  // seconds since 1970; the system's if empty
   // Asked of each waiting entry's sample within the transaction that would store it: false drops
   // the entry. Whoever forgets a sample makes this false first and calls forget() then, and no
   // writer that asks, in whatever process, stores anything of it afterwards. Empty: all are stored.
   std::function<bool(const SampleDigest&)> may_store = {};
-  // Room on the file system; the system's where empty.
+  // Room on the file system; the system's if empty.
   std::function<std::optional<std::uint64_t>()> free_bytes = {};
 };
 
@@ -62,13 +62,13 @@ enum class Depth { kPresence, kChecksum };
 class FeatureCache {
  public:
   explicit FeatureCache(const std::filesystem::path& folder, Options options = {});
-  ~FeatureCache();  // flushes; where that fails, the waiting entries are lost: call flush() to know
+  ~FeatureCache();  // flushes; if that fails, the waiting entries are lost: call flush() to know
   FeatureCache(const FeatureCache&) = delete;
   FeatureCache& operator=(const FeatureCache&) = delete;
 
   // --- models -----------------------------------------------------------------------------------
   // Records that the model is used now, and protects its entries from eviction by this object.
-  // kFailedPrecondition where the id is recorded under another description (hashes collided, or
+  // kFailedPrecondition if the id is recorded under another description (hashes collided, or
   // the description belongs into the fingerprint). On a read-only cache: checks alone.
   void use_model(const ModelId& id, std::string_view description);
   // Protects without recording a use: models other than the one at work that are still current.
@@ -79,7 +79,7 @@ class FeatureCache {
 
   // --- writing ----------------------------------------------------------------------------------
   // Encodes and queues; commits when a batch is full. Replaces an entry of the same key. Visible to
-  // readers after the commit. Where the quota is reached, or no more than leave_free_bytes would
+  // readers after the commit. If the quota is reached, or no more than leave_free_bytes would
   // stay free on the disk, models that nobody protects are evicted, least recently used first; if
   // that does not do, what fits is stored, the rest of the batch is dropped and kResourceExhausted
   // names both numbers. A full disk drops the batch; the cache stays usable.
@@ -89,8 +89,8 @@ class FeatureCache {
 
   // --- reading ----------------------------------------------------------------------------------
   // Copies each key's elements to a row of out: keys.size() x elements_per_sample floats, expanded
-  // from bf16 where stored so, straight from the map, all of one snapshot. Allocates nothing.
-  // kNotFound where a key is missing or its value damaged, kInvalidArgument where its element count
+  // from bf16 if stored so, straight from the map, all of one snapshot. Allocates nothing.
+  // kNotFound if a key is missing or its value damaged, kInvalidArgument if its element count
   // is another; out is unspecified then.
   void gather(std::span<const FeatureKey> keys, float* out, std::size_t elements_per_sample);
   // The same, but tells: found[i] is 1 and row i is written, or 0 and row i is untouched. Returns

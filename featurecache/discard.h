@@ -8,7 +8,7 @@
 
 namespace moil::cache {
 
-// Thrown where the folder holds no cache that this program can use: damaged, of another format, or
+// Thrown if the folder holds no cache that this program can use: damaged, of another format, or
 // something else altogether.
 class Unusable : public Error {
  public:
@@ -16,7 +16,7 @@ class Unusable : public Error {
 };
 
 // Removes what lies there, a folder or not: aside at once, so that a new cache can take the place
-// even where removing is interrupted (FeatureCache removes the rest then). Whoever has it open
+// even if removing is interrupted (FeatureCache removes the rest then). Whoever has it open
 // keeps what they have. Throws kIo.
 void discard(const std::filesystem::path& folder);
 
@@ -24,7 +24,7 @@ void discard(const std::filesystem::path& folder);
 // it; what is no folder is left.
 void discard_content(const std::filesystem::path& folder);
 
-// What discard() or discard_content() did not come to the end of, where it can be removed now.
+// What discard() or discard_content() did not come to the end of, if it can be removed now.
 void remove_discarded(const std::filesystem::path& folder);
 
 }  // namespace moil::cache

@@ -65,7 +65,7 @@ void Environment::open(std::uint64_t map_bytes) {
 }
 
 // A data file cut short would be a SIGBUS at the first touch behind its end. Pages that read as
-// zeros are an error LMDB can report; and the last pages may rightly be missing where they are
+// zeros are an error LMDB can report; and the last pages may rightly be missing if they are
 // free.
 void Environment::cover_used_pages() {
   const auto missing = [this] {

@@ -31,7 +31,7 @@ constexpr std::uint64_t kMetaPages = 2;  // with which a file of LMDB begins
 
 class Environment {
  public:
-  // Creates folder (0700) and files (0600) unless read_only. kFailedPrecondition where this process
+  // Creates folder (0700) and files (0600) unless read_only. kFailedPrecondition if this process
   // has the folder open already: LMDB's locks do not allow a second handle.
   Environment(const std::filesystem::path& folder, std::uint64_t map_bytes, bool read_only);
   ~Environment();
@@ -114,7 +114,7 @@ class ReadTransaction {
 
   // The bytes of a value that LMDB found, good until the next call. One with pages of its own is
   // read from the file: LMDB has not touched them, and to map them would cost more than to copy
-  // them. Empty where the file cannot be read.
+  // them. Empty if the file cannot be read.
   std::span<const std::uint8_t> bytes_of(const MDB_val& value);
 
  private:

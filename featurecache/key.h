@@ -5,7 +5,7 @@
 //           the preprocessing in front of it: whatever changes a bit of the result belongs in it;
 //   sample  the bytes of the sample, so that a renamed file is found and an edited one is not;
 //   view    0 for the plain sample, 1.. for its augmented views, as the caller numbers them;
-//   part    which piece of a sample that a network sees in pieces; 0 where it is seen whole.
+//   part    which piece of a sample that a network sees in pieces; 0 if it is seen whole.
 // Plain values, free functions: safe from any thread.
 #pragma once
 
@@ -51,10 +51,10 @@ std::string to_hex(const SampleDigest& digest);
 ModelId parse_model_id(std::string_view hex);
 SampleDigest parse_sample_digest(std::string_view hex);
 
-// "model/sample/view", and "/part" where it is not 0, for messages.
+// "model/sample/view", and "/part" if it is not 0, for messages.
 std::string to_string(const FeatureKey& key);
 
-// The key as LMDB sorts it: model, sample, view, and part where it is not 0 (big endian), so that
+// The key as LMDB sorts it: model, sample, view, and part if it is not 0 (big endian), so that
 // all entries of a model are one range, and all of a sample under a model are one range within it.
 class EncodedKey {
  public:

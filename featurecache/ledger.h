@@ -33,7 +33,7 @@ class Ledger {
   std::uint64_t total_bytes() const { return total_bytes_; }
   std::uint64_t damaged_records() const { return damaged_; }
 
-  // The record, created where it is missing, with last_used = now. To change it: replace().
+  // The record, created if it is missing, with last_used = now. To change it: replace().
   const ModelRecord& touch(const ModelId& id, std::int64_t now);
   void replace(const ModelId& id, ModelRecord record);
   void erase(const ModelId& id);
@@ -54,7 +54,7 @@ class Ledger {
   std::uint64_t damaged_ = 0;
 };
 
-// What an entry occupies in the data file: whole pages where LMDB gives the value pages of its own
+// What an entry occupies in the data file: whole pages if LMDB gives the value pages of its own
 // (above about half a page), otherwise its share of a leaf page.
 std::uint64_t charge(std::uint64_t value_bytes, std::uint64_t page_bytes,
                      std::uint64_t key_bytes = EncodedKey::kWhole);

@@ -18,7 +18,7 @@ class OpenRegistration {
   OpenRegistration(const OpenRegistration&) = delete;
   OpenRegistration& operator=(const OpenRegistration&) = delete;
 
-  // kFailedPrecondition where the folder (by device and inode) is open in this process.
+  // kFailedPrecondition if the folder (by device and inode) is open in this process.
   void acquire(const std::filesystem::path& folder);
 
  private:

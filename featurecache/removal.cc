@@ -143,7 +143,7 @@ Removed FeatureCache::forget(std::span<const SampleDigest> samples) {
     removed.entries += part.entries;
     removed.bytes += part.bytes;
   }
-  // Always, even where nothing was found: a crash may have come between these two steps before.
+  // Always, even if nothing was found: a crash may have come between these two steps before.
   state_->reclaim();
   state_->env.look_exclusively([&](MDB_txn*) { erase_slack(state_->env, state_->tables); });
   state_->env.sync();

@@ -29,12 +29,12 @@ class ResidentPages {
   std::optional<off_t> file_offset(const void* inside) const;
 
   // A record was read or written in a transaction. Every few of these the process's file pages are
-  // counted, and the map's are given back where they have grown by kMostResidentBytes (cache.h).
+  // counted, and the map's are given back if they have grown by kMostResidentBytes (cache.h).
   // What was found in the map stays readable.
   void touched();
 
  private:
-  // File pages that this process has resident, of the map and of others; 0 where nobody knows.
+  // File pages that this process has resident, of the map and of others; 0 if nobody knows.
   std::size_t resident_bytes() const;
 
   UniqueFd counters_;

@@ -97,7 +97,7 @@ Tables create(const Environment& env, MDB_txn* txn, std::int64_t now) {
   return tables;
 }
 
-// Handles opened in a read transaction are kept only where that transaction commits.
+// Handles opened in a read transaction are kept only if that transaction commits.
 Tables open_read_only(Environment& env) {
   MDB_txn* txn = nullptr;
   env.check(::mdb_txn_begin(env.get(), nullptr, MDB_RDONLY, &txn), "open");

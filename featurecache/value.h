@@ -31,7 +31,7 @@ struct ValueView {
   const std::uint8_t* payload;  // of any alignment
 };
 
-// Nothing where the value is damaged or belongs to another key.
+// Nothing if the value is damaged or belongs to another key.
 [[nodiscard]] std::optional<ValueView> check_value(const EncodedKey& key,
                                                    std::span<const std::uint8_t> value);
 

@@ -135,7 +135,7 @@ std::uint64_t remove_bad(const Environment& env, MDB_txn* txn, const Tables& tab
   return removed;
 }
 
-// Counts as found; times and descriptions as recorded, where there is a record.
+// Counts as found; times and descriptions as recorded, if there is a record.
 void rewrite_records(const Environment& env, MDB_txn* txn, const Tables& tables, std::int64_t now) {
   Ledger ledger(env, txn, tables);
   const std::map<ModelId, ModelRecord> recorded = ledger.models();
