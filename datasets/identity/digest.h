@@ -1,6 +1,6 @@
 // What a sample is called: the XXH3-128 of its content.
 //
-// Content is the encoded file (JPEG, PNG, WAV bytes), or the pixel bytes where there is no file (a
+// Content is the encoded file (JPEG, PNG, WAV bytes), or the pixel bytes if there is no file (a
 // row of a CSV). The digest keys the feature cache and makes adding a sample idempotent. It is a
 // name, not a defence: XXH3 is not a cryptographic hash.
 #pragma once

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kDraws = std::int64_t{1} << 53;
 // nothing. kInvalidArgument unless 0 <= fraction <= 1.
 [[nodiscard]] Split split_of(const Digest& digest, double fraction, std::uint64_t seed = 0);
 
-// Stratified: of the n_k samples of each class, round(fraction * n_k) are held out; where
+// Stratified: of the n_k samples of each class, round(fraction * n_k) are held out; if
 // 0 < fraction < 1 and n_k >= 2, at least one is held out and at least one is not. labels[i] is the
 // class of sample i, an index into classes; the draw of a class depends on its name.
 [[nodiscard]] std::vector<Split> stratified_split(std::span<const std::uint32_t> labels,

@@ -19,7 +19,7 @@ namespace moil::data {
 class Canvas {
  public:
   // `image` gets its shape here; its memory is reused. width and height as stored; channels: 1
-  // grey, 2 grey and alpha, 3 RGB, 4 RGBA; orientation as EXIF numbers it, 1 where it is none of 2
+  // grey, 2 grey and alpha, 3 RGB, 4 RGBA; orientation as EXIF numbers it, 1 if it is none of 2
   // to 8.
   Canvas(Image& image, int width, int height, int channels, int orientation);
 
@@ -37,7 +37,7 @@ class Canvas {
 
   Image& image_;
   int width_, height_, orientation_;
-  std::vector<std::uint8_t> opaque_;  // one row, where there is alpha
+  std::vector<std::uint8_t> opaque_;  // one row, if there is alpha
 };
 
 }  // namespace moil::data

@@ -27,7 +27,7 @@ struct DecodeLimits {
 // composited on white (canvas.h), so that colours under full transparency mean nothing. The image's
 // memory is reused.
 //
-// A JPEG whose coded pixels are damaged is refused where the decoder would go on with what it can
+// A JPEG whose coded pixels are damaged is refused if the decoder would go on with what it can
 // guess; what costs no pixel (stray bytes between segments, an unknown minor version) is let pass.
 void decode_image(std::span<const std::uint8_t> encoded, std::string_view name, Image& image,
                   const DecodeLimits& limits = {});
@@ -35,9 +35,9 @@ void decode_image(std::span<const std::uint8_t> encoded, std::string_view name, 
                                  const DecodeLimits& limits = {});
 
 // What decoding will give and take, by the header alone: the first bytes of a file do, up to its
-// pixels; kBadData where they end before, or where decode_image would refuse the header.
+// pixels; kBadData if they end before, or if decode_image would refuse the header.
 struct ImageHeader {
-  int width = 0, height = 0;       // as stored; the image is turned where its orientation says so
+  int width = 0, height = 0;       // as stored; the image is turned if its orientation says so
   int channels = 0;                // of the image
   std::size_t decoding_bytes = 0;  // at most, the image included and the encoded bytes not
 };

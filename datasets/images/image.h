@@ -10,7 +10,7 @@ namespace moil::data {
 struct Image {
   int width = 0;
   int height = 0;
-  int channels = 0;                  // 1 grey, 3 RGB; 4 RGBA where one is made to be encoded
+  int channels = 0;                  // 1 grey, 3 RGB; 4 RGBA if one is made to be encoded
   std::vector<std::uint8_t> pixels;  // height * width * channels
 
   // Sets the shape; the pixels' memory is reused and their values are unspecified.

@@ -98,7 +98,7 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // Each: false where it fails, and message() says why.
+  // Each: false if it fails, and message() says why.
   bool read_header() {
     if (jpeg_.src == nullptr || setjmp(errors_.jump) != 0) return false;
     jpeg_read_header(&jpeg_, TRUE);

@@ -142,7 +142,7 @@ void decode_png(std::span<const std::uint8_t> encoded, std::string_view name, Im
   check_dimensions(name, reader.width(), reader.height(), limits);
   if (!reader.set_format()) bad_image(name, source.error);
   const int width = static_cast<int>(reader.width()), height = static_cast<int>(reader.height());
-  Image stored;  // where rows come in several passes, all of them; else one
+  Image stored;  // if rows come in several passes, all of them; else one
   stored.resize(width, reader.is_interlaced() ? height : 1, reader.channels());
   if (reader.is_interlaced() && !reader.read_pixels(rows_of(stored).data()))
     bad_image(name, source.error);

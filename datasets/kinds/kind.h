@@ -27,10 +27,10 @@ class SoundBytes;
 
 // What augmented views of a sample may do, beside what every kind's views do.
 struct ViewRules {
-  bool flip = true;  // mirror it, where the kind can
+  bool flip = true;  // mirror it, if the kind can
 };
 
-// In place of a part: what the kind shows where there is no signal (Kind::has_silence()).
+// In place of a part: what the kind shows if there is no signal (Kind::has_silence()).
 inline constexpr std::uint32_t kSilence = 0xFFFFFFFF;
 
 // What of a sample a network sees at once: a view of one of its parts.
@@ -49,7 +49,7 @@ struct PartPlaces {
   std::string_view unit;  // "seconds"
 };
 
-// What of a sample training shows: one part after the other, an epoch each, or, where the trained
+// What of a sample training shows: one part after the other, an epoch each, or, if the trained
 // layers read a vector a part, the mean of its parts' vectors.
 enum class PartTraining : std::uint8_t { kEach, kMean };
 
@@ -62,17 +62,17 @@ class SampleMaker {
   // The sample that the functions below are asked about, until the next one. `bytes` are its file's
   // and not needed afterwards. kBadData, beginning with `name`, for a file that cannot be read.
   virtual void load(std::span<const std::uint8_t> bytes, std::string_view name) = 0;
-  // The same of a recording that is read as it is needed; where Kind::streams() alone.
+  // The same of a recording that is read as it is needed; only if Kind::streams().
   virtual void stream(std::shared_ptr<const SoundBytes> /*recording*/, std::string_view /*name*/) {}
-  // What is to be said of the sample, of what was made of it so far; empty where there is nothing.
+  // What is to be said of the sample, of what was made of it so far; empty if there is nothing.
   [[nodiscard]] virtual std::string remark() const { return {}; }
   // Writes Kind::floats() values, one input after the other, in the network's memory order
   // (channels last): the view of this number that the sample of this content has, on every machine,
-  // of the sample's part. kBadData where the sample does not fit what the kind describes.
+  // of the sample's part. kBadData if the sample does not fit what the kind describes.
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
   // Whether what was made last holds a signal (Kind::signal()).
   [[nodiscard]] virtual bool has_signal() const { return true; }
-  // What the sample looks like; nothing where the kind has no such thing, or the sample too little.
+  // What the sample looks like; nothing if the kind has no such thing, or the sample too little.
   [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
   // Gives back what it holds.
   virtual void release() = 0;
@@ -95,8 +95,8 @@ class Kind {
   // Whether samples of this media type (labels/media_type.h) are of this kind.
   [[nodiscard]] virtual bool takes(std::string_view media_type) const = 0;
   // What loading and making a sample takes at most, its file's bytes included, by the first bytes
-  // of the file and its size: a promise, for a night makes room for no more. Empty where these do
-  // not tell, but all of its bytes may; where these do not either, it cannot be read.
+  // of the file and its size: a promise, for a night makes room for no more. Empty if these do not
+  // show it, but all of its bytes may; if these do not show it either, it cannot be read.
   [[nodiscard]] virtual std::optional<std::size_t> working_bytes(
       std::span<const std::uint8_t> head, std::uint64_t file_bytes) const = 0;
 
@@ -120,7 +120,7 @@ class Kind {
                                       std::string_view name) const {
     return {parts(bytes, name)};
   }
-  // Nothing where a sample has one part. Asked as parts() is.
+  // Nothing if a sample has one part. Asked as parts() is.
   [[nodiscard]] virtual std::optional<PartPlaces> part_places(
       std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {
     return std::nullopt;
@@ -128,7 +128,7 @@ class Kind {
   // Whether a sample may be a recording that is larger than memory: parts of it are made while it
   // is read.
   [[nodiscard]] virtual bool streams() const { return false; }
-  // Where its parts lie, and how many there are, as above; where it streams alone.
+  // Where its parts lie, and how many there are, as above; only if it streams.
   struct Parts {
     std::uint32_t count = 1;
     PartPlaces places;

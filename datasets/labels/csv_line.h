@@ -14,10 +14,10 @@ namespace moil::data {
 // Without the byte-order mark that some programs write before UTF-8.
 [[nodiscard]] std::string_view without_mark(std::string_view text);
 
-// Cuts the next line off, without its end; false where nothing is left.
+// Cuts the next line off, without its end; false if nothing is left.
 [[nodiscard]] bool next_line(std::string_view& text, std::string_view& line);
 
-// ',', ';' or a tab, whichever a line has; a space where it has none of them.
+// ',', ';' or a tab, whichever a line has; a space if it has none of them.
 [[nodiscard]] char separator_of(std::string_view line);
 
 // The fields of a line: spaces around them are gone, and so are quotes, within which a separator is

@@ -33,7 +33,7 @@ class LabelJournal {
 
   explicit LabelJournal(Database& database) : database_(database) {}
 
-  // A step begins, or goes on where the last one has the same name, which is not empty.
+  // A step begins, or goes on if the last one has the same name, which is not empty.
   [[nodiscard]] std::int64_t begin(std::string_view kind, std::string_view name, std::int64_t now);
   // How it was before; what the step has noted already stays.
   void note(std::int64_t step, const Digest& sample,

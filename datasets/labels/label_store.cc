@@ -62,7 +62,7 @@ LabelStore::LabelStore(const fs::path& folder, Access access)
     : lock_(folder, access), files_(folder / "files"), database_(folder / "labels.db", access) {
   configure(access);
   if (access == Access::kReadOnly) return;
-  // Where a crash came before it, the file still has what was forgotten. On a full disk that waits
+  // If a crash came before it, the file still has what was forgotten. On a full disk that waits
   // for the next change.
   (void)::sqlite3_wal_checkpoint_v2(database_.handle(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
                                     nullptr, nullptr);

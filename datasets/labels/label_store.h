@@ -6,7 +6,7 @@
 //   <folder>/lock        held by the one process that writes
 //
 // Durable: when a call that changes something returns, the change survives kill -9 and power loss;
-// when it throws, nothing has changed (but where a forgotten sample's file could not be removed: it
+// when it throws, nothing has changed (unless a forgotten sample's file could not be removed: it
 // goes when the store is next opened). One process writes (a second gets kAlreadyExists); any
 // number open kReadOnly and read beside it, and wait for no writer. All methods may be called from
 // any thread. Nothing here parses a sample: the content is bytes.
@@ -67,8 +67,8 @@ class LabelStore {
   LabelStore& operator=(const LabelStore&) = delete;
 
   // Adds a copy of the content under its labels, which are created as needed. Idempotent by
-  // content; kAlreadyExists where the content is there with other labels (relabel() changes them),
-  // kBadData where it is of no kind that is taken (media_type.h). `name`: of its file, as the user
+  // content; kAlreadyExists if the content is there with other labels (relabel() changes them),
+  // kBadData if it is of no kind that is taken (media_type.h). `name`: of its file, as the user
   // knows it; a sample that has none yet gets it.
   // No labels: what it is, somebody says later; a sample that has none yet gets them.
   // `recording`: of which it is a piece, by the digest of all of it; be that a sample or not.
@@ -80,7 +80,7 @@ class LabelStore {
   // Replaces the sample's labels; kNotFound.
   void relabel(const Digest& digest, std::span<const std::string> labels,
                std::string_view step = {});
-  // The same for several at once, and labels may be none; how many it changes. kNotFound where one
+  // The same for several at once, and labels may be none; how many it changes. kNotFound if one
   // is not there: then none is changed.
   std::size_t assign(std::span<const Digest> samples, std::span<const std::string> labels,
                      std::string_view step = {});
@@ -106,7 +106,7 @@ class LabelStore {
   // side of the split it lies, and what is trained on is never held out from then on. Samples that
   // are gone are passed over.
   void record_uses(std::span<const Digest> samples);
-  // The largest id of a sample; 0 where there is none.
+  // The largest id of a sample; 0 if there is none.
   [[nodiscard]] std::int64_t newest_id() const;
   // The number of the latest change; 0: none.
   [[nodiscard]] std::int64_t newest_change() const;
@@ -116,7 +116,7 @@ class LabelStore {
   // One consistent view of all samples (or those of a split) in the order of their ids.
   void for_each_sample(std::optional<Split> split,
                        const std::function<void(const SampleRecord&)>& visit) const;
-  // kNotFound; kBadData where the content no longer has the digest, or its file is gone.
+  // kNotFound; kBadData if the content no longer has the digest, or its file is gone.
   [[nodiscard]] std::vector<std::uint8_t> content(const Digest& digest) const;
   // The file of a sample that is larger than kInlineBytes, open for reading; not held against the
   // digest. kNotFound.
@@ -134,7 +134,7 @@ class LabelStore {
   // removes it; how many samples that were. kNotFound, kInvalidArgument.
   std::size_t merge_label(const std::string& from, const std::string& into,
                           std::string_view step = {});
-  // Removes a label. kFailedPrecondition where samples carry it, unless with_samples: then those
+  // Removes a label. kFailedPrecondition if samples carry it, unless with_samples: then those
   // that carry no other label are forgotten (as forget() does), and returned.
   std::vector<Digest> remove_label(const std::string& name, bool with_samples = false,
                                    std::string_view step = {});

@@ -35,7 +35,7 @@ struct StoreCounts {
 struct SampleRecord {
   std::int64_t id = 0;  // grows with every sample that is added, or gets its first label
   Digest digest;
-  std::string name;  // of the file, as the user gave it; empty where it is not known
+  std::string name;  // of the file, as the user gave it; empty if it is not known
   std::string media_type;
   std::uint64_t size = 0;     // bytes
   std::int64_t added_at = 0;  // seconds since 1970
@@ -96,13 +96,13 @@ struct ForgottenSample {
   std::string name;
 };
 
-// What a message calls a sample: its name, where it is known, and its digest.
+// What a message calls a sample: its name, if it is known, and its digest.
 [[nodiscard]] std::string spoken_name(const Digest& digest, const std::string& name);
 
 // Local label -> one or more global labels (Table 5.1 of the MoIL thesis).
 using Reconciliation = std::map<std::string, std::vector<std::string>>;
 
-// Normal (text.h), sorted and without doubles. kInvalidArgument where there is none, or one is
+// Normal (text.h), sorted and without doubles. kInvalidArgument if there is none, or one is
 // empty, longer than 200 bytes, starts or ends in a space, or holds what no name may
 // (unfit_characters()).
 [[nodiscard]] std::vector<std::string> checked_label_names(std::span<const std::string> names);

@@ -22,7 +22,7 @@ class SampleFiles {
 
   [[nodiscard]] std::filesystem::path path_of(const Digest& digest) const;
   void write(const Digest& digest, std::span<const std::uint8_t> bytes) const;
-  // kNotFound, or kBadData where the content is not what the digest says.
+  // kNotFound, or kBadData if the content is not what the digest says.
   [[nodiscard]] std::vector<std::uint8_t> read(const Digest& digest, std::uint64_t size) const;
   // For reading; kNotFound.
   [[nodiscard]] UniqueFd open(const Digest& digest) const;

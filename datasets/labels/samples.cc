@@ -117,7 +117,7 @@ std::vector<Digest> Samples::carriers_of(std::int64_t label) const {
   return carriers;
 }
 
-// False where it has these already. A sample that gets its first label is as new as one that is
+// False if it has these already. A sample that gets its first label is as new as one that is
 // added: whoever looks for new labels by the id finds it.
 bool Samples::put_labels(Sides& sides, const Digest& digest, std::span<const std::string> names) {
   std::int64_t sample = id_of(digest);

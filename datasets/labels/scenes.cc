@@ -22,7 +22,7 @@ class Relatives {
         of_scene_(database, "SELECT id FROM samples WHERE scene = ?"),
         of_recording_(database, "SELECT id FROM samples WHERE recording = ?1 OR digest = ?1") {}
 
-  // The sample, and all that hangs together with it; none where that was found already.
+  // The sample, and all that hangs together with it; none if that was found already.
   std::vector<SceneMember> of(std::int64_t sample) {
     found_.clear();
     find(sample);

@@ -17,7 +17,7 @@ namespace moil::data {
 inline constexpr int kLabelSchemaVersion = 6;
 
 // Brings the database to kLabelSchemaVersion, each version in its own transaction: a migration that
-// fails leaves the data as they were. kUnimplemented where the file is of a newer version.
+// fails leaves the data as they were. kUnimplemented if the file is of a newer version.
 void migrate_label_schema(Database& database);
 
 // For a reader, which may not migrate: kUnimplemented unless the version is ours.

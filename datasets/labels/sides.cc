@@ -158,7 +158,7 @@ std::int64_t Sides::learned_from(Queries& queries, std::int64_t label) const {
   return second_best;
 }
 
-// 0 where the label has too few samples, or one is held out already that no draw decides about.
+// 0 if the label has too few samples, or one is held out already that no draw decides about.
 std::int64_t Sides::judged_by(Queries& queries, std::int64_t label) const {
   Statement enough(database_,
                    "SELECT count(*) FROM (SELECT 1 FROM sample_labels WHERE label_id = ? LIMIT ?)");
@@ -182,7 +182,7 @@ std::int64_t Sides::judged_by(Queries& queries, std::int64_t label) const {
   return lowest;
 }
 
-// Notes it with the label; where that is another than before, both are looked at.
+// Notes it with the label; if that is another than before, both are looked at.
 void Sides::keep(const char* column, std::int64_t label, std::int64_t sample) {
   Statement row(database_, std::string("SELECT ") + column + " FROM labels WHERE id = ?");
   if (!row.bind(label).step() || row.integer(0) == sample) return;

@@ -43,7 +43,7 @@ class Sides {
   // To be called before a label is removed, too.
   void settle();
 
-  // SQL, of a row of samples: what its rank is, with its labels. To be written anew where one of
+  // SQL, of a row of samples: what its rank is, with its labels. To be written anew if one of
   // the columns changes that it is made of.
   static constexpr const char* kRank =
       "draw + CASE WHEN used_split IS 0 OR (split_chosen = 1 AND split = 0) "

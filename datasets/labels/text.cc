@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// The first character of the text and its length in bytes; -1 and 1 where it is not UTF-8.
+// The first character of the text and its length in bytes; -1 and 1 if it is not UTF-8.
 struct Character {
   std::int32_t code = -1;
   std::size_t bytes = 1;

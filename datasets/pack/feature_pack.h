@@ -16,11 +16,11 @@ namespace moil::data {
 // One thread. Without finish() nothing that could be opened is left.
 class FeaturePackWriter {
  public:
-  // kAlreadyExists where the folder is not empty.
+  // kAlreadyExists if the folder is not empty.
   FeaturePackWriter(const std::filesystem::path& folder, std::vector<std::string> classes,
                     KindPtr kind, const PackBackbone& backbone, const PackOptions& options = {});
 
-  // features: backbone.floats() values. kInvalidArgument where they, or the labels, do not fit.
+  // features: backbone.floats() values. kInvalidArgument if they, or the labels, do not fit.
   void add(Split split, std::span<const ClassId> labels, const Digest& digest,
            std::span<const float> features);
   void finish();
@@ -37,7 +37,7 @@ class FeaturePack : public FeatureDataset {
   [[nodiscard]] virtual const PackManifest& manifest() const = 0;
 };
 
-// Checks the pack whole, checksums included. kFailedPrecondition where it is of the other kind.
+// Checks the pack whole, checksums included. kFailedPrecondition if it is of the other kind.
 [[nodiscard]] std::unique_ptr<FeaturePack> open_feature_pack(const std::filesystem::path& folder);
 
 }  // namespace moil::data

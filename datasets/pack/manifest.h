@@ -54,7 +54,7 @@ struct PackManifest {
 // Durably; the last step of writing a pack.
 void write_manifest(const std::filesystem::path& folder, const PackManifest& manifest);
 
-// Reads a shard from end to end; kBadData where its checksum is not the manifest's.
+// Reads a shard from end to end; kBadData if its checksum is not the manifest's.
 void verify_shard(const std::filesystem::path& folder, const PackShard& shard);
 [[nodiscard]] Digest checksum_of(const std::filesystem::path& file);
 

@@ -14,12 +14,12 @@ struct PackOptions {
   char label_separator = 0;               // PackManifest::label_separator
 };
 
-// kAlreadyExists where the folder is there and not empty.
+// kAlreadyExists if the folder is there and not empty.
 void check_pack_folder(const std::filesystem::path& folder);
 
 class PackWriter {
  public:
-  // Creates the folder; kAlreadyExists where it is there and not empty.
+  // Creates the folder; kAlreadyExists if it is there and not empty.
   PackWriter(std::filesystem::path folder, PackManifest manifest, PackOptions options);
 
   [[nodiscard]] const PackManifest& manifest() const { return manifest_; }

@@ -9,9 +9,9 @@
 
 namespace moil::data {
 
-// Writes every sample of the dataset under its split, files as they are (PNG where the source has
+// Writes every sample of the dataset under its split, files as they are (PNG if the source has
 // none). The same dataset gives the same bytes. Samples have one label, and class names can name
-// folders; else kInvalidArgument. kAlreadyExists where the folder is not empty.
+// folders; else kInvalidArgument. kAlreadyExists if the folder is not empty.
 void write_sample_pack(const std::filesystem::path& folder, const SampleDataset& dataset,
                        KindPtr kind, const PackOptions& options = {});
 
@@ -24,8 +24,8 @@ class SamplePack : public SampleDataset {
   [[nodiscard]] virtual const PackManifest& manifest() const = 0;
 };
 
-// Where a class of the pack is several labels, they are the dataset's classes. Checks the pack
-// whole, checksums included. kFailedPrecondition where it is of the other kind.
+// If a class of the pack is several labels, they are the dataset's classes. Checks the pack
+// whole, checksums included. kFailedPrecondition if it is of the other kind.
 [[nodiscard]] std::unique_ptr<SamplePack> open_sample_pack(const std::filesystem::path& folder);
 
 }  // namespace moil::data

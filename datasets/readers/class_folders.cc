@@ -64,7 +64,7 @@ std::size_t first_service(const Parts& parts) {
   return static_cast<std::size_t>(std::ranges::find_if(parts, is_service_name) - parts.begin());
 }
 
-// How many folders hold all others: entered only where classes lie below.
+// How many folders hold all others: entered only if classes lie below.
 std::size_t folders_to_enter(const std::vector<Parts>& images,
                              const std::vector<std::string>& known) {
   for (std::size_t depth = 0;; ++depth) {

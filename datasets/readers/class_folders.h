@@ -24,7 +24,7 @@ struct PassedOver {
   std::size_t others = 0;  // files of other kinds, hidden ones, and those outside any folder
   std::size_t links = 0;   // in archives; on disks, those that lead nowhere
   std::set<std::string> services;          // hidden and service folders
-  [[nodiscard]] std::string said() const;  // in a line; empty where nothing was
+  [[nodiscard]] std::string said() const;  // in a line; empty if nothing was
 };
 
 struct ClassedPath {
@@ -38,7 +38,7 @@ struct ClassFolders {
 };
 
 // Sorts out the paths below a root, folders separated by '/'. Samples are photos by their names, or
-// where there is none, sounds, or where there are none of these either, numbers and archives. A
+// if there is none, sounds, or if there are none of these either, numbers and archives. A
 // folder that alone holds every image, and itself holds folders of images, is entered: its folders
 // are the classes; unless it is among `known`, names that are classes. kBadData for an absolute
 // path and for one with a part that is empty, "." or "..", naming `root` and the path.

@@ -49,7 +49,7 @@ std::string cell(const std::vector<std::string>& row, std::size_t column) {
   return column < row.size() ? row[column] : std::string();
 }
 
-// The label that each row names, by the words in a column; empty where it names none.
+// The label that each row names, by the words in a column; empty if it names none.
 std::vector<std::string> named_labels(const NameTable& table, std::size_t column,
                                       const std::vector<std::string>& labels) {
   const auto known = by_spelling(labels);
@@ -86,7 +86,7 @@ std::vector<std::string> numbered_labels(const NameTable& table, std::size_t col
   return result;
 }
 
-// Each wanted class by the row that has it, or nothing where one is missing or two are one label.
+// Each wanted class by the row that has it, or nothing if one is missing or two are one label.
 std::optional<ClassNames> names_of(const std::vector<std::string>& wanted, const NameTable& table,
                                    std::size_t column, const std::vector<std::string>& row_labels,
                                    std::set<std::string> taken) {

@@ -17,7 +17,7 @@ class InputFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  // Fills `target`; kBadData where the file ends before.
+  // Fills `target`; kBadData if the file ends before.
   void read(std::uint64_t offset, std::span<std::uint8_t> target) const;
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t offset, std::uint64_t count) const;
 

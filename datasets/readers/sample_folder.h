@@ -1,10 +1,10 @@
 // The SampleFolder layout: <class>/.../<file>, from a folder or from a plain tar that is read in
 // place.
 //
-// The first folder of a path is the class; where one folder alone holds all classes it is entered
+// The first folder of a path is the class; if one folder alone holds all classes it is entered
 // first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give
 // the same dataset. Files are taken by their extension, in any case: .jpg, .jpeg, .png, .webp;
-// where there is none of these, .npy, .csv and .tar.
+// if there is none of these, .npy, .csv and .tar.
 // Hidden and service folders, links in archives and other files are passed over and counted
 // (class_folders.h); links on disk are followed, and what they lead to is of the class whose folder
 // the link lies in. A sample's digest is that of its file's bytes.
@@ -22,7 +22,7 @@ namespace moil::data {
 
 struct SampleFolderOptions {
   SplitPolicy split;
-  // The class list, where it is known (a label's index is then its index here; an unknown class is
+  // The class list, if it is known (a label's index is then its index here; an unknown class is
   // kBadData). Empty: the sorted names of the folders.
   std::vector<std::string> classes;
   // Names that are classes: a folder of such a name is not entered in search of classes.
@@ -41,7 +41,7 @@ class SampleFolder : public TableDataset<SampleDataset> {
 
  protected:
   // Takes the paths below the root, in any order; returns for each sample the index of its path.
-  // kBadData where none is a sample, or one is no plain path.
+  // kBadData if none is a sample, or one is no plain path.
   std::vector<std::size_t> arrange(const std::vector<std::string>& paths, const std::string& root,
                                    const SampleFolderOptions& options);
   // Finds the ones of texts() among those paths.

@@ -177,7 +177,7 @@ class Indexer {
   Header header_{};
   std::vector<TarMember> members_;
   std::size_t* passed_over_;
-  std::map<std::string, std::size_t> by_name_;        // of members, where hard links may name them
+  std::map<std::string, std::size_t> by_name_;        // of members, if hard links may name them
   std::optional<std::string> long_name_, long_link_;  // for the next member
   std::optional<std::uint64_t> pax_size_;
 };

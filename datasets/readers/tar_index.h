@@ -20,7 +20,7 @@ struct TarMember {
 };
 
 // In the order of the archive. Symbolic links and device files are counted in `passed_over`, and a
-// hard link is the member that it names; where that is null, all three are kBadData.
+// hard link is the member that it names; if that is null, all three are kBadData.
 [[nodiscard]] std::vector<TarMember> index_tar(const InputFile& file,
                                                std::size_t* passed_over = nullptr);
 

@@ -45,9 +45,9 @@ struct EncodedHead {
 // Samples as files: what a network sees of one, its kind knows (kinds/kind.h).
 class SampleDataset : public Dataset {
  public:
-  // The bytes as they are stored; a file made of the sample where the source has none.
+  // The bytes as they are stored; a file made of the sample if the source has none.
   [[nodiscard]] virtual std::vector<std::uint8_t> encoded(std::size_t i) const = 0;
-  // Its first bytes, `most` at most: where a file is large, without reading the rest.
+  // Its first bytes, `most` at most: if a file is large, without reading the rest.
   [[nodiscard]] virtual EncodedHead head(std::size_t i, std::size_t most) const;
   // What an error calls the sample: a path, an archive's member, a line of a CSV.
   [[nodiscard]] virtual std::string name(std::size_t i) const = 0;
@@ -60,7 +60,7 @@ class FeatureDataset : public Dataset {
   [[nodiscard]] virtual std::size_t floats() const = 0;                      // of one sample
   [[nodiscard]] virtual const std::string& backbone() const = 0;             // its fingerprint
   [[nodiscard]] virtual const std::string& split_point() const = 0;
-  // Writes floats() values. kInvalidArgument where `out` has room for another number: whoever
+  // Writes floats() values. kInvalidArgument if `out` has room for another number: whoever
   // reads is of another backbone.
   void read(std::size_t i, std::span<float> out) const;
 
@@ -71,7 +71,7 @@ class FeatureDataset : public Dataset {
 // Indices of the samples of a split, in order.
 [[nodiscard]] std::vector<std::size_t> samples_of(const Dataset& dataset, Split split);
 
-// The one label of each sample; kInvalidArgument where a sample has several.
+// The one label of each sample; kInvalidArgument if a sample has several.
 [[nodiscard]] std::vector<ClassId> single_labels(const Dataset& dataset);
 
 }  // namespace moil::data

@@ -14,7 +14,7 @@ namespace moil::data {
 struct SplitPolicy {
   double validation_fraction = 0;
   std::uint64_t seed = 0;
-  bool by_class = true;  // stratified; else over all, where a label is no class: a number
+  bool by_class = true;  // stratified; else over all, if a label is no class: a number
 };
 
 // The names in `ids` as classes, sorted, each with its number noted.
@@ -25,7 +25,7 @@ class SampleTable {
   SampleTable() = default;
   explicit SampleTable(std::vector<std::string> classes) : classes_(std::move(classes)) {}
 
-  // Labels are sorted here; kBadData where there is none, a double, or one that is no class.
+  // Labels are sorted here; kBadData if there is none, a double, or one that is no class.
   void add(std::vector<ClassId> labels, Split split = Split::kTrain);
   void apply(const SplitPolicy& policy);  // single-label tables only
 

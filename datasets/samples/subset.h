@@ -12,7 +12,7 @@ namespace moil::data {
 class ClassSubset : public TableDataset<SampleDataset> {
  public:
   // The samples that carry one of the named classes, in order; their other labels are dropped. The
-  // classes keep the order given. kInvalidArgument where the base has no such class; the base
+  // classes keep the order given. kInvalidArgument if the base has no such class; the base
   // outlives the subset.
   ClassSubset(const SampleDataset& base, const std::vector<std::string>& classes);
 

@@ -35,7 +35,7 @@ class ImportanceSampler {
 
   // All that a resumed run needs.
   [[nodiscard]] nlohmann::json state() const;
-  // Throws where it is not of so many samples.
+  // Throws if it is not of so many samples.
   void restore(const nlohmann::json& state);
 
  private:

@@ -6,7 +6,7 @@
 // class. What an entry names is a global class or a label that the model knows (which then is new
 // to the mix); else kInvalidArgument.
 //
-// Names are the same where their normal forms are (labels/text.h).
+// Names are the same if their normal forms are equal (labels/text.h).
 //
 // No sample that is held out, on either side, is trained on: a training sample whose content is
 // also held out is passed over and counted. No local scene lies on both sides: a sample held out of
@@ -42,7 +42,7 @@ struct MixedSample {
   std::vector<ClassId> labels;     // in the classes of the mix, sorted
   std::uint32_t parts = 1;         // that a network sees one after the other (kinds/kind.h)
   std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
-  // Parts without a signal (Kind::signal), in order; empty where it was not asked.
+  // Parts without a signal (Kind::signal), in order; empty if it was not asked.
   std::vector<std::uint32_t> silent = {};
 
   [[nodiscard]] bool is_global() const { return ref.source == Source::kGlobal; }
@@ -50,7 +50,7 @@ struct MixedSample {
     return part >= parts || std::ranges::binary_search(silent, part);
   }
   [[nodiscard]] bool has_signal() const { return silent.size() < parts; }
-  // Parts that are shown and asked: those with a signal; where none has one, all.
+  // Parts that are shown and asked: those with a signal; if none has one, all.
   [[nodiscard]] std::uint32_t shown_parts() const {
     const auto quiet = static_cast<std::uint32_t>(silent.size());
     return quiet < parts ? parts - quiet : parts;

@@ -61,7 +61,7 @@ std::size_t share_of(std::size_t n, double alpha) {
 std::vector<std::size_t> sample_per_class(std::span<const ClassId> labels,
                                           std::span<const std::string> classes, double alpha,
                                           std::uint64_t seed, std::optional<std::size_t> limit) {
-  (void)share_of(0, alpha);  // checked also where there is nothing to draw from
+  (void)share_of(0, alpha);  // checked even if there is nothing to draw from
   std::vector<std::vector<std::size_t>> members(classes.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= classes.size()) {

@@ -17,7 +17,7 @@
 
 namespace moil::data {
 
-// How many of n samples alpha takes: round(alpha * n), at least one where alpha > 0 and n > 0.
+// How many of n samples alpha takes: round(alpha * n), at least one if alpha > 0 and n > 0.
 [[nodiscard]] std::size_t share_of(std::size_t n, double alpha);
 
 // Draws share_of(n_k, alpha) samples of every class k on its own, without replacement; their
@@ -36,7 +36,7 @@ namespace moil::data {
                                                        std::optional<std::size_t> limit = {});
 
 // SamplePerClass over those of the dataset's samples that are not held out: per class, or over all
-// where a sample has several labels, or where labels are numbers and no classes.
+// if a sample has several labels, or if labels are numbers and no classes.
 [[nodiscard]] std::vector<std::size_t> sample_training(const Dataset& dataset, double alpha,
                                                        std::uint64_t seed,
                                                        std::optional<std::size_t> limit = {},

@@ -76,7 +76,7 @@ class FrontEnd {
     friend class FrontEnd;
     double* samples_;           // aligned as the transform wants it
     double* spectrum_;          // pairs
-    std::vector<float> bands_;  // where there are differences
+    std::vector<float> bands_;  // if there are differences
   };
   // That a Memory takes.
   std::size_t memory_bytes() const;

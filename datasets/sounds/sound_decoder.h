@@ -2,7 +2,7 @@
 // to its end, one of its streams after the other (sound_streams.h). For the files of this folder:
 // others see a SoundFile.
 //
-// libsndfile crashes where it seeks in some FLAC files that are cut off, so nobody seeks: who wants
+// libsndfile crashes if it seeks in some FLAC files that are cut off, so nobody seeks: who wants
 // to go back opens the file anew.
 //
 // One thread at a time.
@@ -38,7 +38,7 @@ class SoundDecoder {
   [[nodiscard]] bool is_wav() const;
   [[nodiscard]] bool is_ogg() const { return container() == SF_FORMAT_OGG; }
   // As the heads tell it, which may be more than a file that is cut off holds, or less; of FLAC 0
-  // where it is open.
+  // if it is open.
   [[nodiscard]] std::int64_t told_frames() const { return told_frames_; }
   // Whether the first of its channels is the sound from all around (ambisonic B-format, WXYZ).
   [[nodiscard]] bool is_ambisonic() const;

@@ -14,7 +14,7 @@ Swing both(const Swing& a, const Swing& b) {
 
 }  // namespace
 
-// Where there are too many, each two become one, and the next ones are twice as long.
+// If there are too many, each two become one, and the next ones are twice as long.
 SoundOutline outline_of(SoundFile& sound, std::size_t most, double most_seconds) {
   SoundOutline outline;
   std::vector<Swing>& swings = outline.swings;

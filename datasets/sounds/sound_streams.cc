@@ -43,7 +43,7 @@ class Wav {
  public:
   explicit Wav(const SoundBytes& file) : file_(file) { walk(); }
 
-  // Null where the head is right.
+  // Null if the head is right.
   std::unique_ptr<SoundBytes> mended() const {
     if (format_.size() < kLeastFormatBytes || data_.empty()) return nullptr;
     std::int64_t samples = 0;
@@ -198,7 +198,7 @@ class OggPages {
   static constexpr std::size_t kHeadBytes = 27, kMostHeadBytes = kHeadBytes + 255;
   static constexpr std::size_t kMostStreams = 4096, kBlock = 1 << 16;
 
-  // From `at` on; -1 where there is none.
+  // From `at` on; -1 if there is none.
   std::int64_t next_page(std::int64_t at) {
     constexpr std::string_view kMark("OggS\0", 5);
     const Bytes here = bytes_at(file_, at, kHeadBytes);

@@ -20,7 +20,7 @@ namespace moil::data {
 // `file` outlives them. What is damaged is as it is.
 [[nodiscard]] std::vector<std::unique_ptr<SoundBytes>> streams_of(const SoundBytes& file);
 
-// Samples of each channel that a FLAC file's head tells of; 0 where it tells none, or is another's.
+// Samples of each channel that a FLAC file's head shows; 0 if it shows none, or is another's.
 [[nodiscard]] std::int64_t samples_told_by_flac(const SoundBytes& file);
 
 }  // namespace moil::data

@@ -2,7 +2,7 @@
 // line is a record, and one column is its label.
 //
 // A sample is a file of a record's other columns, in their order; its digest is that of this file.
-// Where all of them are numbers it is NPY; where some lack values or are text, CSV of a line of
+// If all of them are numbers it is NPY; if some lack values or are text, CSV of a line of
 // names and the record (record.h). Classes are the labels, sorted by name. All samples
 // are held in memory.
 //

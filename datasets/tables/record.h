@@ -1,7 +1,7 @@
 // Records with columns of text, or of which some lack values: what they are as numbers.
 //
-// A column of numbers is one place of the network's input; where its records may lack a value there
-// is a second, which is 1 where this one does. A column of text is a place for each of its values,
+// A column of numbers is one place of the network's input; if its records may lack a value there is
+// a second, which is 1 if the value is missing. A column of text is a place for each of its values,
 // 1 in the record's own and 0 in the others; a value that the column does not know is 0 in all.
 //
 // Pure functions; safe from any thread.
@@ -45,8 +45,8 @@ struct RowColumn {
 // What reading a record takes at most beside its file.
 [[nodiscard]] std::uint64_t bytes_of_fields(std::uint64_t file_bytes);
 
-// The columns of a dataset of records with their names, where some lack values or are text; empty
-// where all are plain numbers. kBadData names a column of text that has more than
+// The columns of a dataset of records with their names, if some lack values or are text; empty
+// if all are plain numbers. kBadData names a column of text that has more than
 // kMostColumnValues values.
 [[nodiscard]] std::vector<RowColumn> columns_of(const SampleDataset& dataset);
 

@@ -16,7 +16,7 @@ namespace moil::data {
 // Holds its working memory between calls: one a thread.
 class DifferenceHash {
  public:
-  // Nothing where it would tell too little: of an image below 16 pixels on a side, and of one with
+  // Nothing if it would show too little: of an image below 16 pixels on a side, and of one with
   // next to nothing on it (fewer than 16 bits set).
   [[nodiscard]] std::optional<Likeness> of(const Image& image);
 

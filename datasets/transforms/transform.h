@@ -2,7 +2,7 @@
 //
 // Resizing agrees with Pillow bit for bit, cropping with torchvision's CenterCrop, grey with
 // Pillow's "L" (ITU-R 601, rounded). Images have 1 or 3 channels: alpha is gone when one is
-// decoded. A view (view.h) enlarges what is resized to (not where nothing is resized), moves the
+// decoded. A view (view.h) enlarges what is resized to (if anything is resized), moves the
 // crop and mirrors the result.
 #pragma once
 
@@ -30,7 +30,7 @@ class Transform {
   // result.
   [[nodiscard]] std::size_t working_bytes(int width, int height, int channels) const;
 
-  // Writes floats() values, height x width x channels (channels last). kBadData where the image is
+  // Writes floats() values, height x width x channels (channels last). kBadData if the image is
   // smaller than the crop and nothing resizes it; kInvalidArgument for a view out of range.
   void apply(const Image& image, float* out) { apply(image, {}, out); }
   void apply(const Image& image, const View& view, float* out);

@@ -20,13 +20,13 @@ struct View {
   bool operator==(const View&) const = default;
 
   static constexpr double kMostZoom = 16;
-  // kInvalidArgument where a member is out of its range.
+  // kInvalidArgument if a member is out of its range.
   void check() const;
 };
 
 // The view of this number that the sample has, on every machine: a function of its arguments alone.
-// 0: the plain one. Others: zoom from 1 to 1.25, x and y anywhere, mirrored every other time where
-// may_flip, which does not change the crop. Where an image is resized to few pixels, some views are
+// 0: the plain one. Others: zoom from 1 to 1.25, x and y anywhere, mirrored every other time if
+// may_flip, which does not change the crop. If an image is resized to few pixels, some views are
 // the same pixels.
 [[nodiscard]] View view_of(const Digest& sample, std::uint16_t number, bool may_flip);
 

@@ -25,7 +25,7 @@ struct SeveralInput {
 [[nodiscard]] KindPtr several_kind(std::vector<SeveralInput> inputs);
 [[nodiscard]] KindPtr several_kind_from_json(const nlohmann::json& fields);
 
-// The file of that name in an archive. kBadData, beginning with `name`, where there is none or
+// The file of that name in an archive. kBadData, beginning with `name`, if there is none or
 // more than one, and for what is no archive.
 [[nodiscard]] std::vector<std::uint8_t> file_in_archive(std::span<const std::uint8_t> archive,
                                                         const std::string& file,

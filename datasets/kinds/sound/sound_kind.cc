@@ -97,7 +97,7 @@ class Stretch {
     if (read < count && !end_) end_ = begin_ + static_cast<std::int64_t>(had + read);
   }
 
-  // Lets go of what is in front of `begin`, reading past it where it is not read yet.
+  // Lets go of what is in front of `begin`, reading past it if it is not read yet.
   void move_to(std::int64_t begin) {
     for (;;) {
       const auto has = static_cast<std::int64_t>(samples_.size());

@@ -9,9 +9,9 @@
 // of which is as loud as floor_db, against full scale, holds no signal. mean, std: of all numbers
 // of the first channel; those of differences in time are divided alone. "answer": "mean" or
 // "maximum" of the patches' outputs. "train": on "patches", or on "clips", the mean of their
-// patches' vectors, where the trained layers read such. All but "front_end" have these defaults.
+// patches' vectors, if the trained layers read vectors. All but "front_end" have these defaults.
 //
-// A recording is decoded as its patches are asked for, from the beginning where they are not asked
+// A recording is decoded as its patches are asked for, from the beginning if they are not asked
 // for in order; the memory of that does not grow with its length.
 #pragma once
 
