@@ -23,7 +23,7 @@ class ReplyError : public std::runtime_error {
 
 class Client {
  public:
-  // kIo or kNotFound where nobody listens.
+  // kIo or kNotFound if nobody listens.
   explicit Client(const std::string& socket);
 
   using OnNotification = std::function<void(const Json& notification)>;

@@ -32,7 +32,7 @@ class Desk {
   Json decide(const std::vector<Decision>& decisions);
   // Takes the last decision back that is not taken back yet, out of moild's list of steps
   // (label.undo): as decide(), with the labels that the samples have again. A label that came with
-  // the decision goes with it. Nothing is changed where there is none. What others did stays.
+  // the decision goes with it. Nothing is changed if there is none. What others did stays.
   Json undo();
 
  private:
@@ -55,7 +55,7 @@ class Desk {
 };
 
 // What the model proposes for unlabelled samples, the most useful to label first: {"suggestions":
-// [{"digest", "label", "probability", "not_sure", "others"}]}. model: empty where there is only
+// [{"digest", "label", "probability", "not_sure", "others"}]}. model: empty if there is only
 // one. May take minutes.
 [[nodiscard]] Json proposals(ClientSession& session, const std::string& model);
 // Samples whose label is likely wrong, those most likely first: {"doubts": [{"digest", "name",

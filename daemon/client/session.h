@@ -26,7 +26,7 @@ class ClientSession {
   std::unique_ptr<Client> client_;
 };
 
-// The one model that there is; kInvalidArgument or kNotFound where it is not one.
+// The one model that there is; kInvalidArgument or kNotFound if it is not one.
 std::string only_model(ClientSession& session);
 
 }  // namespace moil::daemon

@@ -63,7 +63,7 @@ struct ServerConfig {
 
 struct DiskConfig {
   std::int64_t reserve_bytes = 16 << 20;      // kept for deletions on a full disk; 0: none
-  std::int64_t leave_free_bytes = 256 << 20;  // where less is free, the cache takes no more
+  std::int64_t leave_free_bytes = 256 << 20;  // if less is free, the cache takes no more
 };
 
 struct CacheConfig {
@@ -99,7 +99,7 @@ struct Config {
   Limits limits() const;
 };
 
-// ValidationError with every wrong key and its line; kBadData where it is not JSON; kNotFound.
+// ValidationError with every wrong key and its line; kBadData if it is not JSON; kNotFound.
 Config read_config(const std::filesystem::path& file);
 Config parse_config(const std::string& text, const std::string& file);
 Json to_json(const Config& config);

@@ -20,7 +20,7 @@ class Session : public ClientSession {
 
   Console console;
 
-  // Prints the document where --json was given; says whether it did.
+  // Prints the document if --json was given; says whether it did.
   bool printed_json(const Json& document);
   // The same on one line, for commands that print more than one document (JSON Lines).
   bool printed_json_line(const Json& document);
@@ -46,7 +46,7 @@ void add_label_watch_command(cli::Command group, Action& chosen);      // of the
 void add_label_cut_command(cli::Command group, Action& chosen);        // of the group "label"
 void add_label_review_command(cli::Command group, Action& chosen);     // of the group "label"
 void add_label_study_commands(cli::Command group, Action& chosen);     // of the group "label"
-// label map --suggest. model: empty where there is only one.
+// label map --suggest. model: empty if there is only one.
 int show_meanings(Session& session, const std::string& model);
 void add_model_commands(cli::Command app, Action& chosen);
 void add_model_life_commands(cli::Command group, Action& chosen);  // of the group "model"
@@ -74,7 +74,7 @@ Json read_job_description(const std::string& file);
 Json read_schedule_description(const std::string& file);
 
 // An open file of the user's, which the daemon reads through our descriptor and needs no access of
-// its own for. Throws where it cannot be opened.
+// its own for. Throws if it cannot be opened.
 UniqueFd open_sample(const std::string& file);
 
 }  // namespace moil::daemon::ctl

@@ -1,5 +1,5 @@
-// The one owner of the terminal: data to stdout, progress to stderr. The bar is drawn only where
-// stderr is a terminal and NO_COLOR, where set, keeps it plain; otherwise a line a change.
+// The one owner of the terminal: data to stdout, progress to stderr. The bar is drawn only if
+// stderr is a terminal and NO_COLOR, if set, keeps it plain; otherwise a line a change.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // What stdout is shown on.
 struct Screen {
-  bool terminal = false;  // the rest is meant where it is
+  bool terminal = false;  // the other members count only if it is one
   bool utf8 = false;
   std::size_t columns = 80, rows = 24;
 };

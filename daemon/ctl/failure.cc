@@ -37,7 +37,7 @@ Json error_object(const std::exception_ptr& error) {
   }
 }
 
-// One line; where fields of a job description are wrong, one line each, named as in the file.
+// One line; if fields of a job description are wrong, one line each, named as in the file.
 void print_for_people(const Json& error) {
   const Json errors = error.value("/data/errors"_json_pointer, Json::array());
   if (errors.empty()) {
@@ -78,7 +78,7 @@ std::vector<std::string> names_below(const CLI::App& app) {
   return names;
 }
 
-// Where a command is missing or unknown, CLI11 says only that one is required.
+// If a command is missing or unknown, CLI11 says only that one is required.
 std::string missing_command(const CLI::App& root, const CLI::App& at, const std::string& typed) {
   const std::vector<std::string> known = names_below(at);
   const std::vector<std::string> left = root.remaining(true);

@@ -24,7 +24,7 @@ std::string short_time_text(double seconds);  // "1.24 s", "102 ms", "15.8 ms", 
 
 // 83.44 -> "1:23.4".
 std::string clock_text(double seconds);
-// Seconds, from "83.4", "1:23.4" or "1:01:23.4"; nothing where the text is none of them.
+// Seconds, from "83.4", "1:23.4" or "1:01:23.4"; nothing if the text is none of them.
 std::optional<double> seconds_of(const std::string& text);
 
 // Columns that the text fills: its characters of UTF-8.
@@ -34,11 +34,11 @@ std::string padded(const std::string& text, std::size_t columns);
 // At most so many columns: what is too much is taken from its middle, with "..." in its place.
 std::string shortened(const std::string& text, std::size_t columns);
 // How wide each column of a table is: as its widest cell, but for what is much wider than most,
-// which flows over in its own row. Where the table has `columns` columns of a screen (0: any
+// which flows over in its own row. If the table has `columns` columns of a screen (0: any
 // number), the widest ones are made narrower until it fits, down to what a digest needs.
 [[nodiscard]] std::vector<std::size_t> column_widths(
     const std::vector<std::vector<std::string>>& rows, std::size_t columns);
-// Lines of at most so many columns, cut between words where there are words; the last of `most`
+// Lines of at most so many columns, cut between words if there are words; the last of `most`
 // lines is shortened.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns, std::size_t most);
 // Without control characters, which would steer the terminal: "?" in their place.

@@ -21,7 +21,7 @@ constexpr WordSource kWordSources[] = {{"models", "model.list", "models", "model
                                        {"labels", "label.list", "labels", "name"},
                                        {"schedules", "schedule.list", "schedules", "name"}};
 
-// One a line, each once. A shell that completes wants no complaints: where moild does not answer
+// One a line, each once. A shell that completes wants no complaints: if moild does not answer
 // there are none.
 int words(Session& session, const WordsOptions& options) {
   constexpr std::size_t kMostJobs = 50;

@@ -15,10 +15,10 @@ struct Schedule;
 
 Json attention(const NightView& nights);
 
-// Nights went by while jobs waited in them and none started: for what; empty where that is not so.
+// Nights went by while jobs waited in them and none started: for what; empty if that is not so.
 std::string lost_nights_sentence(const NightView& nights);
 // Windows went by in which the device was off or asleep, so that the schedule, or a job that waits,
-// never comes; empty where that is not so.
+// never comes; empty if that is not so.
 using WindowsGone = std::vector<std::int64_t>;  // schedule/window.h
 std::string slept_through_sentence(const NightView& nights, const Schedule& schedule,
                                    const WindowsGone& gone);

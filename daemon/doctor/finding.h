@@ -17,7 +17,7 @@ struct Finding {
   std::string what;  // a stable name: "state-folder", "blas"
   Level level = Level::kOk;
   std::string says;
-  std::string remedy;  // empty where nothing is to be done
+  std::string remedy;  // empty if nothing is to be done
 };
 
 using Findings = std::vector<Finding>;

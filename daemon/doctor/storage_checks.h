@@ -16,7 +16,7 @@ namespace moil::daemon {
 Finding check_state_folder(const std::filesystem::path& folder);
 // Whether clients find the socket, and who may knock.
 Finding check_socket(const std::filesystem::path& socket);
-// free: bytes; empty where the system does not tell.
+// free: bytes; empty if the system does not show it.
 Finding judge_room(std::optional<std::uint64_t> free, const DiskConfig& disk);
 
 struct DiskSpeed {
@@ -27,7 +27,7 @@ struct DiskSpeed {
 DiskSpeed measure_disk(const std::filesystem::path& folder);
 Finding judge_disk(const DiskSpeed& speed);
 
-// Opens the cache of feature maps, and reads all of it where that is quick. Background thread
+// Opens the cache of feature maps, and reads all of it if that is quick. Background thread
 // alone: one process opens the cache once.
 Finding check_cache(const StateLayout& layout, std::int64_t quota_bytes);
 

@@ -52,7 +52,7 @@ std::string own_group(const fs::path& root) {
   return "";
 }
 
-// The least of the group and those above it; empty where none counts memory.
+// The least of the group and those above it; empty if none counts memory.
 std::string memory_limit(const fs::path& hierarchy, const fs::path& own) {
   std::string least;
   for (fs::path group = own; !group.empty(); group = group.parent_path()) {
@@ -135,7 +135,7 @@ std::optional<bool> clock_is_synchronised() {
   timex clock{};
   const int state = ::adjtimex(&clock);
   if (state >= 0 && state != TIME_ERROR && (clock.status & STA_UNSYNC) == 0) return true;
-  std::error_code error;  // timesyncd's word counts where the kernel's is not to be had
+  std::error_code error;  // timesyncd's word counts if the kernel has none
   if (fs::exists("/run/systemd/timesync/synchronized", error)) return true;
   return state >= 0 ? std::optional(false) : std::nullopt;
 }

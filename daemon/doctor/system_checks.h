@@ -25,7 +25,7 @@ struct ClockReading {
   std::optional<bool> is_synchronised = {};  // empty: the system does not tell
   std::int64_t newest_record = 0;  // the latest time that moild noted, milliseconds since 1970
 };
-// As the kernel or systemd-timesyncd say; empty where neither does.
+// As the kernel or systemd-timesyncd say; empty if neither says anything.
 std::optional<bool> clock_is_synchronised();
 Finding judge_clock(const ClockReading& clock);
 

@@ -23,7 +23,7 @@ Json to_json(const std::optional<Energy>& energy) {
   return {{"joules", energy->joules}, {"source", energy->source}};
 }
 
-// Empty where it is not known. The worker, too, may write to the job's folder: nothing is believed.
+// Empty if it is not known. The worker, too, may write to the job's folder: nothing is believed.
 std::optional<Energy> read_energy(const fs::path& file) {
   try {
     const Json record = parse_json(read_text(file, kMostFileBytes), kEnergyNesting);

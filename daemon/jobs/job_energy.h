@@ -4,7 +4,7 @@
 //   {"joules": 5312.4, "source": "processor package"}   or null: not known
 //
 // It is not known while an attempt goes on, so that one whose end the daemon did not see counts as
-// what nobody measured. It is of the device, whatever else the device did meanwhile. Where it
+// what nobody measured. It is of the device, whatever else the device did meanwhile. If it
 // cannot be kept, that is logged and the job goes on. Loop thread only.
 #pragma once
 
@@ -43,7 +43,7 @@ class JobEnergy {
   EventLoop::TimerId timer_ = 0;
 };
 
-// Writes what is kept in `file` into the details of a job's result, where it has any.
+// Writes what is kept in `file` into the details of a job's result, if it has any.
 void add_energy(Json& result, const std::filesystem::path& file);
 
 }  // namespace moil::daemon

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMostJobFileBytes = 16 << 20;
 
-// Empty where there is none, or none that can be read.
+// Empty if there is none, or none that can be read.
 std::optional<JobFile> read_job_file(const fs::path& path) {
   try {
     return job_file_from_json(parse_json(read_text(path, kMostJobFileBytes), kMostNesting));

@@ -15,7 +15,7 @@ class JobFolder {
       : layout_(layout), jobs_(jobs), flusher_(flusher) {}
 
   // Before an attempt that is to be given `file`. What a start that failed left goes. A job that is
-  // tried again after it had failed writes another version; what it made so far is of use where it
+  // tried again after it had failed writes another version; what it made so far is of use if it
   // begins with the same model. One that goes on is held against the anchor that there is now.
   void prepare(const Job& job, const JobFile& file) const;
   // All but the job's description, and the version that it may have written: the next attempt draws

@@ -33,7 +33,7 @@ bool is_crash(const ProcessExit& exit) {
   return exit.signal && std::ranges::find(kCrashes, *exit.signal) != kCrashes.end();
 }
 
-// How many processes the kernel has killed because memory ran out; empty where it does not tell.
+// How many processes the kernel has killed because memory ran out; empty if it does not count them.
 std::optional<std::int64_t> killed_for_memory() {
   std::ifstream in("/proc/vmstat");
   std::string name;

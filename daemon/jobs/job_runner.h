@@ -43,7 +43,7 @@ class JobRunner {
     std::function<void(const Outcome&)> ended;  // last; may destroy the runner
   };
 
-  // Throws where the worker cannot be started.
+  // Throws if the worker cannot be started.
   JobRunner(EventLoop& loop, const WorkerCommand& command, const StateLayout& layout,
             const World& world, const JobFile& job, Callbacks callbacks);
 
@@ -51,7 +51,7 @@ class JobRunner {
   void stop(std::chrono::milliseconds grace);
   bool is_stopping() const { return stopping_; }
   int cpus() const { return cpus_; }  // that the worker may use
-  bool use_cpus(int count);           // false where that cannot be had
+  bool use_cpus(int count);           // false if that cannot be had
 
  private:
   void on_line(const std::string& line);

@@ -38,7 +38,7 @@ class QueueHold {
   void clear() { held_.reset(); }
   // Whether nothing may be tried yet.
   bool holds() const;
-  // Empty where nothing is the matter.
+  // Empty if nothing is the matter.
   std::optional<Told> told() const;
 
  private:

@@ -19,8 +19,8 @@ constexpr std::int64_t kClockIsBelieved = 60 * kMinute;
 constexpr std::int64_t kEarliestClock = 1'704'067'200'000;  // 2024-01-01
 constexpr std::uint64_t kMostManifestBytes = 16 << 20;
 
-// What tells a pack from others: its manifest has the checksums of all that is in it. Empty where
-// it cannot be read; the job says so.
+// What distinguishes a pack from others: its manifest has the checksums of all that is in it. Empty
+// if it cannot be read; the job says so.
 std::string told(const std::filesystem::path& pack) {
   try {
     return to_hex(hash128(read_file(pack / "pack.json", kMostManifestBytes)));

@@ -1,7 +1,7 @@
 // Submits the jobs of recurring nights when their moments come.
 //
 // A moment counts by the wall clock, and once: of several that were missed, the last. A clock that
-// went forward and back again makes no schedule wait for a date that was never reached: where the
+// went forward and back again makes no schedule wait for a date that was never reached: if the
 // last moment that was dealt with lies ahead of the clock, moments count from when that was first
 // seen. Loop thread only.
 #pragma once
@@ -41,15 +41,15 @@ class Recurring {
     std::optional<std::int64_t> last, next;
   };
   [[nodiscard]] Openings openings() const;
-  // When it will next come, by the clock as it is; empty where it never will.
+  // When it will next come, by the clock as it is; empty if it never comes.
   [[nodiscard]] std::optional<std::int64_t> next(const Schedule& schedule,
                                                  const Openings& openings) const;
-  // Why its next moment would submit nothing as things are now; empty where it would.
+  // Why its next moment would submit nothing as things are now; empty if it would submit a job.
   [[nodiscard]] std::string why_not(const Schedule& schedule) const;
   // Lets it come, or rest. Moments of a calendar that went by while it rested do not count; the
   // night that is open does, unless it has had its job.
   void enable(const std::string& name, bool enabled);
-  // Its job, whether a moment has come or not. kFailedPrecondition where the last one has not
+  // Its job, whether a moment has come or not. kFailedPrecondition if the last one has not
   // ended.
   std::int64_t run_now(const Schedule& schedule);
 
@@ -61,7 +61,7 @@ class Recurring {
   void heed_the_clock(const Schedule& schedule, const Openings& openings);
   void meet(const Schedule& schedule, std::int64_t moment);
   void decide(const std::string& name, const std::string& pack);
-  // What is said of a last job that has not ended; empty where it has.
+  // What is said of a last job that has not ended; empty if it has ended.
   [[nodiscard]] std::string unfinished(const Schedule& schedule) const;
   [[nodiscard]] std::string nothing_new(const Schedule& schedule, const std::string& pack) const;
 

@@ -79,7 +79,7 @@ void Scheduler::forget_the_wait() {
   keep_lost_nights(before);
 }
 
-// Once a night. Where it fails, a restart begins to count anew, and that is all.
+// Once a night. If it fails, a restart begins to count anew, and that is all.
 void Scheduler::keep_lost_nights(const LostNights& before) {
   if (waits_.lost() == before) return;
   try {

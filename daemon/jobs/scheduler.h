@@ -1,9 +1,9 @@
-// Starts queued jobs, one worker at a time: at once where a job was submitted with now, otherwise
+// Starts queued jobs, one worker at a time: at once if a job was submitted with now, otherwise
 // in the window and while the device's conditions hold. Stops what runs when they no longer do.
 //
 // What a worker's end means is settlement.h's to say: the next attempt waits (job_delays.h) and
 // resumes from the checkpoint; what lies in the device and passes, such as a worker that cannot be
-// started or a full disk, holds the queue (queue_hold.h). Where the end of a job cannot be
+// started or a full disk, holds the queue (queue_hold.h). If the end of a job cannot be
 // recorded, that is tried again until it can. While the device is warm, a job goes on with fewer
 // CPUs (heat.h). Loop thread only.
 #pragma once
@@ -54,16 +54,16 @@ class Scheduler {
   void settle_found() { settlement_.settle_found(); }
   // Looks at the queue and the conditions soon; called by itself every poll_seconds.
   void wake();
-  // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition where
+  // Ends a queued job at once, a running one when its worker is gone. kFailedPrecondition if
   // the job is finished already.
   void cancel(std::int64_t job);
-  // Queues a job again that failed or was cancelled; it resumes where that is possible
-  // (job_folder.h). kFailedPrecondition where it did not.
+  // Queues a job again that failed or was cancelled; it resumes if that is possible
+  // (job_folder.h). kFailedPrecondition if it did neither.
   void retry(std::int64_t job);
   // What these unfinished jobs have made so far is dropped, for it has to do with samples that were
   // forgotten; a running one is stopped for that. Calls `done` when nothing is left of it.
   void begin_anew(std::span<const std::int64_t> jobs, std::function<void()> done);
-  // Another version was put in service by a person or a canary: the running job is stopped where it
+  // Another version was put in service by a person or a canary: the running job is stopped if it
   // began with the one before, and begins anew.
   void bases_changed();
   // Starts nothing more, stops the worker and calls `done` when it is gone.
@@ -73,7 +73,7 @@ class Scheduler {
   Json progress(std::int64_t job) const;               // the latest, or null
   Verdict verdict() const;                             // whether a job may run in the window now
   Verdict verdict(const DeviceReading& device) const;  // the same of what was just read
-  // Why nothing is started although a job could be; empty where nothing is the matter.
+  // Why nothing is started although a job could be; empty if nothing is the matter.
   std::optional<QueueHold::Told> held() const;
   struct Cpus {
     int used = 0, all = 0;
@@ -84,7 +84,7 @@ class Scheduler {
   const LostNights& lost_nights() const { return waits_.lost(); }
   // What jobs have waited for tonight.
   const std::map<Obstacle, Waited>& waited() const { return waits_.waited(); }
-  // The job as it really is: none runs without a worker, even where the disk does not let us
+  // The job as it really is: none runs without a worker, even if the disk does not let us
   // record that it is gone.
   Job as_it_is(Job job) const;
 

@@ -45,7 +45,7 @@ class Settlement {
 
   explicit Settlement(Surroundings around) : s_(std::move(around)) {}
 
-  // stop_reason: why the worker was asked to stop, where it was. Where this throws, nothing of it
+  // stop_reason: why the worker was asked to stop, if it was. If this throws, nothing of it
   // is recorded.
   void settle(std::int64_t id, const Outcome& outcome, const std::string& stop_reason);
   // After a restart: records the results of jobs that were done when the daemon ended.

@@ -9,7 +9,7 @@
 
 namespace moil::daemon {
 
-// Empty where the text is not base64.
+// Empty if the text is not base64.
 std::optional<std::vector<std::uint8_t>> decode_base64(std::string_view text);
 std::string encode_base64(std::string_view bytes);
 

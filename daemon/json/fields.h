@@ -60,7 +60,7 @@ class ValidationError : public Error {
 std::string pointer_to(const std::string& pointer, std::string_view member);
 // "an object", "a string", "the number 7", ...: what was found, for messages.
 std::string describe(const Json& value);
-// The value, or null where there is none.
+// The value, or null if there is none.
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -95,7 +95,7 @@ using Entries = std::vector<Entry>;
 
 }  // namespace fields_internal
 
-// A rule on a value: the text of the complaint, or nothing where the value is fine.
+// A rule on a value: the text of the complaint, or nothing if the value is fine.
 template <class T>
 using Check = std::function<std::optional<std::string>(const T&)>;
 

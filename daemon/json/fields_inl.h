@@ -248,7 +248,7 @@ Field<Struct> field(std::string name, T Struct::*member, Need need,
   return made;
 }
 
-// The number lies in [low, high]; of an optional, where it holds one.
+// The number lies in [low, high]; of an optional, if it holds one.
 template <class N>
 auto between(N low, N high) {
   return [low, high](const auto& value) -> std::optional<std::string> {

@@ -16,7 +16,7 @@ bool nests_deeper_than(std::string_view text, int limit);
 
 enum class Comments { kForbidden, kAllowed };
 
-// The document; kBadData (with where, and what was expected) where it is not JSON or nests deeper.
+// The document; kBadData (with where, and what was expected) if it is not JSON or nests deeper.
 Json parse_json(std::string_view text, int nesting_limit, Comments comments = Comments::kForbidden);
 
 // Any document as one line; bytes that are not UTF-8 are replaced.

@@ -23,7 +23,7 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   // `work` runs on the thread and must not throw; it returns what to run on the loop afterwards.
-  // kCancelled where the background is being destroyed.
+  // kCancelled if the background is being destroyed.
   using Done = std::function<void()>;
   void submit(std::function<Done()> work);
 

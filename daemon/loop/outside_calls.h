@@ -1,7 +1,7 @@
 // Calls that reach outside the state folder, to files that clients name or send along: their disk
 // or network may hang, and then the call does, for as long as it likes.
 //
-// Each call has a thread of its own, which nobody waits for: where it does not end in time, its
+// Each call has a thread of its own, which nobody waits for: if it does not end in time, its
 // caller is told so and the thread is left behind until the system lets go of it. What the call
 // works on must be its own. Loop thread only.
 #pragma once
@@ -36,7 +36,7 @@ class OutsideCalls {
   using Failed = std::function<void(std::exception_ptr)>;
 
   // `work` runs on a thread of its own; then `done` or, with what it threw, `failed` on the loop.
-  // `failed` with GaveUp where the time is over first. Throws, and calls nothing, where no thread
+  // `failed` with GaveUp if the time is over first. Throws, and calls nothing, if no thread
   // can be started, or too many calls hang already (kResourceExhausted): those of one user, of all
   // users, or the daemon's own (no user), which theirs leave alone.
   template <class Result>

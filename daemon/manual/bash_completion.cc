@@ -92,7 +92,7 @@ std::string bash_completion(const Command& program) {
   text += "    case \"$at/${COMP_WORDS[i]}\" in\n" + steps +
           "      *) [[ ${COMP_WORDS[i]} == -* ]] || count=$((count + 1)) ;;\n    esac\n  done\n";
   text += "  case \"$at/$before\" in\n" + values;
-  // Where nothing is offered here, the shell offers files.
+  // If nothing is offered here, the shell offers files.
   if (!valued.empty())
     text += "    */" + CLI::detail::find_and_replace(valued, "|", "|*/") + ") ;;\n";
   text += "    *) case $at in\n" + lists + "      esac\n      kind=${kinds[count]:-} ;;\n  esac\n";

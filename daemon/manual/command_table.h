@@ -15,8 +15,8 @@ namespace moil::manual {
 struct Option {
   std::vector<std::string> names;    // "--json", "-h"; of a positional its one name
   std::string value;                 // "TEXT", "INT"; empty: a flag
-  std::vector<std::string> choices;  // where only these values are taken
-  std::string words;                 // where "PROGRAM words KIND" tells values: that kind
+  std::vector<std::string> choices;  // if only these values are taken
+  std::string words;                 // if "PROGRAM words KIND" tells values: that kind
   std::string standard;              // the default, as text
   std::string environment;           // the variable that sets it, too
   std::string help;

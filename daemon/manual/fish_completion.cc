@@ -19,8 +19,8 @@ std::string told(const Command& program, const Option& option) {
   return "'(" + program.name + " words " + option.words + " 2>/dev/null)'";
 }
 
-// A function that is true where the commands on the line begin with its arguments, and with
-// --exactly where they are no more.
+// A function that is true if the commands on the line begin with its arguments; with --exactly,
+// only if there are no more.
 std::string at_function(const std::string& name, const std::set<std::string>& with_value) {
   std::string valued;
   for (const std::string& option : with_value) valued += " " + option;

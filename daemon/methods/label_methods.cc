@@ -78,7 +78,7 @@ const Fields<RenameParams>& fields_of(const RenameParams*) {
   return table;
 }
 
-// A version's classes, as its folder has them; none where they cannot be read.
+// A version's classes, as its folder has them; none if they cannot be read.
 std::vector<std::string> classes_of(const StateLayout& layout, const ModelVersion& version) {
   try {
     const auto file = layout.version(version.model, version.version) / "labels.json";
@@ -135,7 +135,7 @@ const Fields<MapParams>& fields_of(const MapParams*) {
   return table;
 }
 
-// What a label may be mapped to: labels of a model. None where there is no model yet.
+// What a label may be mapped to: labels of a model. None if there is no model yet.
 std::vector<std::string> labels_of(const StateLayout& layout,
                                    const std::vector<ModelVersion>& versions) {
   std::vector<std::string> labels;

@@ -5,7 +5,7 @@
 
 namespace moil::daemon {
 
-// `by` makes what a row runs of a function that takes the call, the responder where it answers
+// `by` makes what a row runs of a function that takes the call, the responder if it answers
 // later, and the parts of the service that it works with.
 MethodTable job_methods(const Parts& by);
 MethodTable schedule_methods(const Parts& by);

@@ -21,7 +21,7 @@ const Fields<SampleParams>& fields_of(const SampleParams*);
 inline constexpr std::size_t kMostSamples = 10'000;
 
 // Throws ValidationError, naming as /MEMBER/i every sample that has not one of both, or a file that
-// did not come along; or /MEMBER where there are too many.
+// did not come along; or /MEMBER if there are too many.
 void check_samples(const std::string& member, const std::vector<SampleParams>& samples,
                    const Call& call);
 

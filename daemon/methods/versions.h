@@ -8,7 +8,7 @@
 
 namespace moil::daemon {
 
-// The active one where `version` is 0. kNotFound.
+// The active one if `version` is 0. kNotFound.
 [[nodiscard]] inline ModelVersion version_or_active(const ModelStore& models,
                                                     const std::string& model,
                                                     std::int64_t version) {

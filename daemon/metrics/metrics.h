@@ -25,7 +25,7 @@ struct Measured {
 };
 
 // Calls `done` with the text: what the loop knows is read at once, files and the cache in the
-// background. kCancelled where the service is going.
+// background. kCancelled if the service is going.
 void collect_metrics(const Measured& measured, std::function<void(std::string text)> done);
 
 }  // namespace moil::daemon

@@ -113,7 +113,7 @@ std::size_t Calibrator::best() const {
 
 // Halfway between the confidence of the last answer below it and of the first above.
 double Calibrator::threshold(std::size_t at) const {
-  std::vector<std::pair<float, double>> answers;  // confidence; the weight, below 0 where wrong
+  std::vector<std::pair<float, double>> answers;  // confidence; the weight, below 0 if wrong
   for (const Sample& s : samples_)
     answers.emplace_back(s.confidence[at], s.right ? weight(s.side) : -weight(s.side));
   std::ranges::sort(answers);

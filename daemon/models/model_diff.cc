@@ -44,7 +44,7 @@ void for_common(const Shape& a, const Shape& b, const Each& each) {
 }
 
 struct LayerChange {
-  std::int64_t weights = 0;    // of the second, or of the first where the second has none
+  std::int64_t weights = 0;    // of the second, or of the first if the second has none
   double moved = 0, norm = 0;  // sums of squares
   bool identical = true, resized = false, in_a = false, in_b = false;
 

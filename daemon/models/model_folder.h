@@ -8,7 +8,7 @@
 //   (datasets/kinds/kind.h)
 //   calibration.json     what its probabilities mean (calibration.h); may be missing
 //   imprinted.json       ["our cat", ...]: labels whose rows were imprinted and not trained since
-//   (imprint.h); none where it is missing
+//   (imprint.h); none if it is missing
 #pragma once
 
 #include <filesystem>

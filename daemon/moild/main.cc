@@ -40,7 +40,7 @@ std::string state_folder(const Options& options) {
 
 Config configuration(const Options& options) {
   if (!options.config.empty()) return read_config(options.config);
-  std::error_code error;  // also where it is there but cannot be seen: then reading says why
+  std::error_code error;  // also if it is there but cannot be seen: then reading says why
   if (!std::filesystem::exists(default_config(), error) && !error) return Config();
   return read_config(default_config());
 }

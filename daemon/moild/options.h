@@ -9,7 +9,7 @@ namespace moil::daemon {
 struct Options {
   std::string state_dir = "/var/lib/moild";
   std::string socket = "/run/moild/moild.sock";
-  std::string config;       // empty: default_config() where it is there
+  std::string config;       // empty: default_config() if it is there
   bool foreground = false;  // log for people: with time and colour
   bool check = false;       // read the configuration and exit
 };
@@ -17,7 +17,7 @@ struct Options {
 // moild.json as it is installed with this program.
 std::string default_config();
 
-// The options, or the exit status where there is nothing more to do (--help, an error).
+// The options, or the exit status if there is nothing more to do (--help, an error).
 struct Parsed {
   Options options;
   std::optional<int> exit;

@@ -16,7 +16,7 @@
 namespace moil::night {
 namespace {
 
-// False where the job cannot be had with what the night chose, which then has chosen otherwise.
+// False if what the night chose cannot be had; it has then chosen otherwise.
 bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
                     UnreadableSamples& unreadable) {
   try {
@@ -132,7 +132,7 @@ void make_place_for_cache(const daemon::StateLayout& layout, daemon::EventWriter
   events.note("the cache of feature maps is built anew: what lay in its place was no folder");
 }
 
-// What can be computed again is never the end of a job: where it is damaged it goes, and the night
+// What can be computed again is never the end of a job: if it is damaged it goes, and the night
 // goes on from what is left.
 bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,
                daemon::EventWriter& events, const std::atomic<bool>& stop) {

@@ -16,7 +16,7 @@ namespace moil::night {
 // folder itself.
 void make_place_for_cache(const daemon::StateLayout& layout, daemon::EventWriter& events);
 
-// True where the job is done and its result is in its folder (job_result.h), false where `stop` was
+// True if the job is done and its result is in its folder (job_result.h), false if `stop` was
 // set and it can be resumed. Throws moil::Error; what is final and what is worth another attempt,
 // worker_protocol.h says.
 [[nodiscard]] bool run_night(const daemon::StateLayout& layout, const daemon::JobFile& file,

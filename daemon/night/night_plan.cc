@@ -172,7 +172,7 @@ class JobPlan {
     if (options.picture && !plan.picture.empty()) reply["picture"] = std::move(plan.picture);
   }
 
-  // Where a job may not ask for another processor, none is measured. Empty: one may be.
+  // If a job may not ask for another processor, none is measured. Empty: one may be.
   std::string why_only_the_cpu(const NightModel& night) const {
     if (!night.trainer) return "nothing trains";
     if (!daemon::may_be_another_processor(spec_))

@@ -9,7 +9,7 @@
 namespace moil::night {
 
 struct PlanRequest {
-  bool picture = false;  // with the plan as SVG; where processors are asked for, their schedule
+  bool picture = false;  // with the plan as SVG; if processors are asked for, their schedule
   bool timing = false;   // with the timing profile, measured if it is not known
   bool check = false;    // only whether the night would refuse the job; what it needs in all
   // With who would compute what of training, measured: of SelectionMethod; empty: without.

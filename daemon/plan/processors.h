@@ -18,7 +18,7 @@ struct ProcessorArguments {
   bool json = false;
 };
 
-// model: prepared. Prints a table, or JSON. ProcessorError where there is no device to measure.
+// model: prepared. Prints a table, or JSON. ProcessorError if there is no device to measure.
 void plan_processors(const ProcessorArguments& a, const std::string& title,
                      const ModelDescription& model, const NetworkOptions& options,
                      const OptimizerConfig& optimizer);

@@ -15,8 +15,8 @@ using ReadSample = std::function<std::vector<std::uint8_t>()>;
 
 struct AskedSample {
   ReadSample read;
-  // It, where it is an open file: a recording that is larger than samples may be is then heard as
-  // it is read.
+  // The sample's descriptor, if it is an open file: a recording that is larger than samples may be
+  // is then heard as it is read.
   int file = -1;
 };
 

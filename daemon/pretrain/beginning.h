@@ -16,9 +16,9 @@
 
 namespace moil::pretrain {
 
-// Gives the model the labels and the task, and a classifier with a row for each label, fresh where
+// Gives the model the labels and the task, and a classifier with a row for each label, fresh if
 // its labels were others; a model of numbers may end in anything that gives as many. The other
-// weights stay. kInvalidArgument where it has no classifier to change.
+// weights stay. kInvalidArgument if it has no classifier to change.
 void give_labels(night::ModelBundle& model, std::vector<std::string> labels, TaskPtr task,
                  std::uint64_t seed);
 

@@ -18,7 +18,7 @@ struct KindOptions {
 // Without a description: images of the network's size, pixels from -1 to 1; numbers of mean 0 and
 // deviation 1; sounds as spectrograms of [1 or 3, frames, bands] with the front end's defaults, of
 // mean 0 and deviation 1. Several inputs take a file each, which is called as the input is.
-// kInvalidArgument where the model takes none of these, or the description gives something else
+// kInvalidArgument if the model takes none of these, or the description gives something else
 // than it takes; kBadData names a sample that cannot be read.
 [[nodiscard]] data::KindPtr kind_of_data(const ModelDescription& model,
                                          const data::SampleDataset& dataset,

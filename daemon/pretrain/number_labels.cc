@@ -34,7 +34,7 @@ double quantile(Numbers numbers, double share) {
 
 struct Middle {
   double median = 0;
-  double deviation = 0;  // 0 where more than half are the same
+  double deviation = 0;  // 0 if more than half are the same
 };
 
 Middle middle_of(const Numbers& numbers) {

@@ -78,7 +78,8 @@ std::string in_percent(double share) {
   return text;
 }
 
-// Classes with few samples count little in an accuracy. Empty where they are told about as well.
+// Classes with few samples count little in an accuracy. Empty if they are told about as well as the
+// others.
 std::string hidden_by_accuracy(const json& result) {
   constexpr double kMostApart = 0.1;
   const json all = result.value("accuracy", json()),
@@ -251,10 +252,10 @@ class Pretraining {
   night::ModelBundle bundle_;
   std::unique_ptr<night::MixTargets> targets_;
   const Freeze freeze_;
-  const ModelDescription head_;  // all of it where nothing is frozen
+  const ModelDescription head_;  // all of it if nothing is frozen
   KernelSelector kernels_;
   night::Backbone backbone_;
-  std::optional<PretrainingCache> cache_;  // where there is a backbone
+  std::optional<PretrainingCache> cache_;  // if there is a backbone
   night::Origins origins_;
   std::vector<MixedSample> train_;
   std::map<std::string, std::vector<MixedSample>> groups_;  // "": every held-out sample

@@ -22,7 +22,7 @@ namespace moil::pretrain {
 
 struct PretrainingOptions {
   // One of both: a network's description (docs/model-format.md), or a model's folder; its
-  // classifier is resized, and fresh where its labels were others.
+  // classifier is resized, and fresh if its labels were others.
   std::filesystem::path model, from;
   std::optional<int> trainable_layers;  // LF(n), of `from`; empty: all
   TrainerConfig trainer;
@@ -41,7 +41,7 @@ struct PretrainingOptions {
 struct EpochReport {
   std::int64_t epoch = 0, epochs = 0;
   double loss = 0, seconds = 0;  // of training alone, evaluation not counted
-  // The task's headline, of all held-out samples; empty where there are none, or none were asked.
+  // The task's headline, of all held-out samples; empty if there are none, or none were asked.
   std::optional<double> quality;
   Metric metric;
 };
@@ -57,7 +57,7 @@ struct PretrainingResult {
   night::ModelBundle bundle;
   std::optional<double> quality;  // the headline of the last epoch
   // task, metric, scores, classes, groups, curve, seconds, samples; and the headline by its name:
-  // "accuracy" (null where there is nothing held out)
+  // "accuracy" (null if there is nothing held out)
   nlohmann::json report;
   std::string remark;  // on what the headline does not tell; empty: nothing
 };

@@ -18,11 +18,11 @@ struct ReconciliationSources {
 
 struct Reconciled {
   data::ClassNames names;  // the model's label for each class that is not one itself
-  std::string by;          // what told; empty where every class is a label
+  std::string by;          // what told; empty if every class is a label
 };
 
 // By the user's table; without one by spelling, then by the first text that has them all.
-// kInvalidArgument, with the option that is needed, where classes are left.
+// kInvalidArgument, with the option that is needed, if classes are left.
 [[nodiscard]] Reconciled reconcile_classes(const std::vector<std::string>& classes,
                                            const std::vector<std::string>& labels,
                                            const ReconciliationSources& sources);

@@ -65,7 +65,7 @@ class Selection : public data::TableDataset<data::SampleDataset> {
 };
 
 // Writes FOLDER/<class>/<number>.png for every sample, or as its file else ends. kAlreadyExists
-// where the folder is not empty; kInvalidArgument where a class cannot name a folder.
+// if the folder is not empty; kInvalidArgument if a class cannot name a folder.
 void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder);
 
 }  // namespace moil::pretrain

@@ -9,7 +9,7 @@ namespace moil::daemon {
 int usable_cpus();
 
 // All threads of the process take turns on the first `count` of the usable CPUs; threads that it
-// starts later follow those that start them. False where it is gone or the system refuses.
+// starts later follow those that start them. False if it is gone or the system refuses.
 bool limit_cpus(pid_t process, int count);
 
 }  // namespace moil::daemon

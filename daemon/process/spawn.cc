@@ -60,7 +60,7 @@ struct Prepared {
   std::vector<char*> environment;
   const ProcessOptions& options;
   int output, errors;
-  int failure;  // written to where exec fails
+  int failure;  // written to if exec fails
   int group;    // the file of a control group (work_group.h)
   pid_t parent;
 };
@@ -116,7 +116,7 @@ int spawn_process(const ProcessOptions& options, int output, int errors) {
   int error = 0;
   if (::read(failure_read.get(), &error, sizeof error) == sizeof error) {
     ::waitpid(pid, nullptr, 0);
-    // Not kNotFound where the program is missing: that would be taken for something of the job's.
+    // Not kNotFound if the program is missing: that would be taken for something of the job's.
     throw Error(ErrorCode::kIo, system_error("cannot start " + options.arguments[0], error).what());
   }
   lower_priority(pid, options);

@@ -6,7 +6,7 @@
 namespace moil::daemon {
 
 // Starts the program with `output` as stdout and `errors` as stderr (below 0: ours); its process
-// id. Throws where it could not be executed, with errno's text.
+// id. Throws if it could not be executed, with errno's text.
 int spawn_process(const ProcessOptions& options, int output, int errors = -1);
 
 }  // namespace moil::daemon

@@ -39,11 +39,11 @@ class WorkerProcess {
   using OnLine = std::function<void(const std::string& line)>;
   using OnExit = std::function<void(const ProcessExit&)>;  // may destroy the WorkerProcess
 
-  // kIo where it cannot be started. Every line comes before the exit. on_error_line: of its stderr;
+  // kIo if it cannot be started. Every line comes before the exit. on_error_line: of its stderr;
   // empty: that is ours.
   WorkerProcess(EventLoop& loop, const ProcessOptions& options, OnLine on_line, OnExit on_exit,
                 OnLine on_error_line = {});
-  // Kills; waits for its end until kMostDying after it was killed, now or before: where a disk
+  // Kills; waits for its end until kMostDying after it was killed, now or before: if a disk
   // holds several up, they are waited for together.
   ~WorkerProcess();
   static constexpr std::chrono::milliseconds kMostDying{2000};

@@ -21,7 +21,7 @@ class AddressFile {
   std::filesystem::path folder_, path_;
 };
 
-// Has the desktop show the file, where there is a desktop; says whether that was begun. Does not
+// Has the desktop show the file, if there is a desktop; says whether that was begun. Does not
 // wait: what opens it may last as long as the browser.
 bool open_in_browser(const std::filesystem::path& file);
 

@@ -24,7 +24,7 @@ namespace moil::review {
 class Gate {
  public:
   struct Request {
-    std::string host, origin;  // the headers; empty where they are not sent
+    std::string host, origin;  // the headers; empty if they are not sent
     std::string secret;        // the header
   };
   // What the page gets for a token.
@@ -36,7 +36,7 @@ class Gate {
 
   // The one that was not used yet.
   [[nodiscard]] std::string token() const;
-  // Nothing where the token is not the one, or it does not come from the page.
+  // Nothing if the token is not the one, or it does not come from the page.
   [[nodiscard]] std::optional<Opened> open(const Request& request, const std::string& token);
   // Whether it may ask for data and change it.
   [[nodiscard]] bool may_call(const Request& request) const;

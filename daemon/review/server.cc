@@ -99,8 +99,8 @@ struct Line {
   std::mutex mutex;
   ClientSession session;
 
-  // Once more on a new connection where that is lost: moild may be started anew while the page is
-  // open, and doing it twice does no more than once.
+  // Once more on a new connection if the old one is lost: moild may be started anew while the page
+  // is open, and doing it twice does no more than once.
   template <class Work>
   auto ask(const Work& work) {
     const std::lock_guard guard(mutex);

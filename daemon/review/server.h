@@ -30,7 +30,7 @@ class ReviewServer {
   explicit ReviewServer(const std::string& moild_socket, const std::string& model = "");
   ~ReviewServer();
 
-  // port 0: any that is free. Its number; kIo where it cannot be had.
+  // port 0: any that is free. Its number; kIo if it cannot be had.
   int bind(int port);
   // Where the page is, for once.
   [[nodiscard]] std::string address() const;

@@ -88,7 +88,7 @@ void Access::add(const std::string& name, Role role) {
     if (name != kServiceGroup || is_ours) raise(groups_, *group, role);
     return;
   }
-  // Where moild is no service there is no such group, and nobody has to be told.
+  // If moild is no service there is no such group, and nobody needs a warning.
   if (name != kServiceGroup) unknown_.push_back(to_string(role) + ": " + name);
 }
 

@@ -17,7 +17,7 @@
 
 namespace moil::daemon {
 
-// The group of the service's user. It counts only where the daemon runs as that group or as root:
+// The group of the service's user. It counts only if the daemon runs as that group or as root:
 // a daemon that somebody runs for themselves is nothing to the people of the service.
 inline constexpr const char* kServiceGroup = "@moild";
 
@@ -37,13 +37,13 @@ class Access {
   Access() = default;  // nobody but root and the daemon's own user
   explicit Access(const AccessNames& names);
 
-  // Nothing where the daemon does not serve them.
+  // Nothing if the daemon does not serve them.
   std::optional<Role> role_of(const Peer& peer) const;
 
   // The names that no user or group bears at present, and the lists that have them: "operate: @tv".
   const std::vector<std::string>& unknown() const { return unknown_; }
 
-  // Whether anybody but root and the daemon's own user is served; the group, where it is one alone.
+  // Whether anybody but root and the daemon's own user is served; the group, if it is one alone.
   bool serves_others() const { return !users_.empty() || !groups_.empty(); }
   std::optional<gid_t> only_group() const;
 

@@ -12,7 +12,7 @@ namespace moil::daemon {
 
 class UnixAddress {
  public:
-  // kInvalidArgument where the path is longer than the system allows (107 bytes).
+  // kInvalidArgument if the path is longer than the system allows (107 bytes).
   explicit UnixAddress(const std::filesystem::path& path);
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address_); }
   socklen_t size() const { return sizeof address_; }

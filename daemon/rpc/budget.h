@@ -53,7 +53,7 @@ class Budget {
   // quarter.
   static Budget of_descriptors();
 
-  // Empty where that would be more than there is for the user.
+  // Empty if that would be more than there is for the user.
   std::optional<Charge> take(uid_t user, std::size_t amount) const;
   std::size_t of(uid_t user) const;  // what the user holds
   const Most& most() const;

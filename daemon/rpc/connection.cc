@@ -121,7 +121,7 @@ void Connection::count_requests(std::size_t more) {
     const auto connection = self.lock();
     if (!connection || !connection->socket_) return;
     connection->pace_timer_ = 0;
-    connection->count_requests(0);  // where others came in the meantime
+    connection->count_requests(0);  // if others came in the meantime
     connection->take_soon();
   });
 }
@@ -183,7 +183,7 @@ bool Connection::read_some() {
   return true;
 }
 
-// What just came; where the user has too many, they are closed at once and the request is refused.
+// What just came; if the user has too many, they are closed at once and the request is refused.
 void Connection::account_for(std::size_t files) {
   if (files == 0) return;
   auto charge = descriptors_.take(caller_.user, files);

@@ -61,7 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t waiting() const { return output_.size() - sent_ + held_.size(); }
   // Whether replies may be made for it: it has read most of those before.
   bool has_room() const { return deaf_ || waiting() <= limits_.output_bytes; }
-  void when_room(EventLoop::Task task);  // once; soon where there is room already
+  void when_room(EventLoop::Task task);  // once; soon if there is room already
 
   // Requests begun and ended by the dispatcher, with the size of their line.
   void begin_request(std::size_t bytes);

@@ -31,7 +31,7 @@ namespace {
 
 bool is_id(const Json& id) { return id.is_string() || id.is_number() || id.is_null(); }
 
-// What is wrong with a request as such; empty where nothing is.
+// What is wrong with a request as such; empty if nothing is wrong.
 std::string complaint(const Json& request) {
   if (!request.is_object()) return "a request must be an object, found " + describe(request);
   if (!request.contains("jsonrpc") || request["jsonrpc"] != "2.0") {
@@ -55,7 +55,7 @@ RpcError not_allowed(const Caller& caller, const Method& method) {
                            needed + "\": [...]} of moild.json and restart moild");
 }
 
-// What is wrong with the files that came along; empty where nothing is.
+// What is wrong with the files that came along; empty if nothing is wrong.
 std::string complaint(const Method& method, const SentFiles& sent) {
   if (sent.refused > 0)
     return "too many files that your clients sent along are still in use; send this again when "

@@ -27,7 +27,7 @@ class Dispatcher {
     Background& reading;
     Background& writing;
     UserTurns& workers;
-    // Calls when what was done so far survives a power cut, with an error where it does not. Who
+    // Calls when what was done so far survives a power cut, with an error if it does not. Who
     // may have changed something is answered then. Empty: it always does.
     std::function<void(std::function<void(const std::exception_ptr& error)>)> when_kept = {};
   };

@@ -1,6 +1,6 @@
 // JSON-RPC errors, and the one place where errors of the program become errors of the wire.
 //
-//   invalid_argument -32602 (with data.errors[] {pointer, message} where fields are wrong)
+//   invalid_argument -32602 (with data.errors[] {pointer, message} if fields are wrong)
 //   not_found -32001   already_exists -32002   failed_precondition -32003
 //   resource_exhausted -32004   io -32005   cancelled -32006   unimplemented -32007
 //   bad_data -32008   internal -32603   permission_denied -32009

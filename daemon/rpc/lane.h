@@ -20,7 +20,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   Lane(EventLoop& loop, std::function<bool()> may_go_on);
 
   void add(Step step);
-  void go_on();  // where it may go on and did not; to be called when that changes
+  void go_on();  // if it may go on and did not; to be called when that changes
   void drop();   // what has not begun
 
  private:

@@ -33,9 +33,9 @@ class Responder {
   bool is_open() const;
   // Holds it until the request was answered.
   void keep(std::shared_ptr<const void> held) const;
-  // Called where the request is given up before its work is done; at once where it was already.
+  // Called if the request is given up before its work is done; at once if it was already.
   void on_stop(std::function<void()> stop) const;
-  // Gives it up where it is still open; holds no responder.
+  // Gives it up if it is still open; holds no responder.
   std::function<void()> stopper(RpcError why) const;
   // Gone with the last copy.
   std::weak_ptr<const void> token() const { return state_; }

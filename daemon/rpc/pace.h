@@ -13,7 +13,7 @@ class Pace {
   // If a client was quiet, its requests of a fifth of a second are taken at once.
   explicit Pace(double per_second, Clock::time_point now = Clock::now());
 
-  // `requests` are taken, more than there is room for where they came together.
+  // `requests` are taken, more than there is room for if they came together.
   void take(double requests, Clock::time_point now = Clock::now());
   // Until the next one may be taken; 0: now.
   std::chrono::milliseconds pause(Clock::time_point now = Clock::now()) const;

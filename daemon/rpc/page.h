@@ -1,6 +1,6 @@
 // A list as it is answered: in pages, so that no reply is too large, however long the list. A page
 // ends at a number of items or at a number of bytes; "next" is what a client adds to its parameters
-// to ask for the page after it, or null where this was the last.
+// to ask for the page after it, or null if this was the last.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Page {
 
   explicit Page(std::size_t most_items) : most_items_(most_items) {}
 
-  // False where the page was full before: the item is not in it. `next` asks for what follows it.
+  // False if the page was full before: the item is not in it. `next` asks for what follows it.
   bool add(Json item, Json next);
   // {MEMBER: [items], "next": ...}
   Json finish(const char* member) &&;

@@ -25,11 +25,11 @@ class Reply {
  public:
   // `wanted` false (a notification): nothing is put.
   Reply(Json id, bool wanted, std::size_t most_bytes, std::unique_ptr<ReplyTarget> target);
-  ~Reply();  // with an error where there was no answer
+  ~Reply();  // with an error if there was no answer
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
 
-  void result(Json value);  // an error in its place where it is too large
+  void result(Json value);  // an error in its place if it is too large
   void error(const RpcError& error);
 
  private:
@@ -41,7 +41,7 @@ class Reply {
   std::unique_ptr<ReplyTarget> target_;
 };
 
-// The document of an error reply; `id` is null where the request's could not be read.
+// The document of an error reply; `id` is null if the request's could not be read.
 Json error_reply(const Json& id, const RpcError& error);
 // A notification's line: {"jsonrpc":"2.0","method":...,"params":...}.
 std::string notification(const std::string& method, const Json& params);

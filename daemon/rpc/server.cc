@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kWaitingClients = 256;  // until they are accepted; more wait in connect(2)
 
-// What is at the path is removed only where it is the socket of a program that is dead.
+// What is at the path is removed only if it is the socket of a program that is dead.
 void make_way(const std::filesystem::path& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {

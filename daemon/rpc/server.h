@@ -1,7 +1,7 @@
 // The listening Unix socket and its clients.
 //
-// Whom `Access` serves may connect: the socket file has mode 0600 where it serves nobody but root
-// and the daemon's own user, 0660 where it serves a single group that the file can be given to,
+// Whom `Access` serves may connect: the socket file has mode 0600 if it serves nobody but root
+// and the daemon's own user, 0660 if it serves a single group that the file can be given to,
 // else 0666. Every client is asked for by the system's word (SO_PEERCRED, SO_PEERGROUPS) as well,
 // and keeps the role that it has then. The socket of a dead daemon is replaced, and nothing else;
 // the lock on the state folder, not the socket, says whether a daemon is running. Loop thread only.
@@ -27,8 +27,8 @@ class Server {
  public:
   using Hook = std::function<void(const std::shared_ptr<Connection>&)>;
 
-  // kIo where the socket cannot be made; kAlreadyExists where something else listens on it,
-  // kFailedPrecondition where something else than a socket is there.
+  // kIo if the socket cannot be made; kAlreadyExists if something else listens on it,
+  // kFailedPrecondition if something else than a socket is there.
   Server(EventLoop& loop, const std::filesystem::path& path, Dispatcher& dispatcher,
          const Limits& limits, Access access = Access());
   ~Server();
@@ -44,7 +44,7 @@ class Server {
   void accept_clients();
   void add(UniqueFd socket);
   std::optional<Caller> caller_of(int socket);
-  // Why one more client is not served; empty where it is.
+  // Why one more client is not served; empty if it is served.
   std::string no_room_for(uid_t user) const;
   std::shared_ptr<Connection> connection(UniqueFd socket, const Caller& caller);
   void turn_away(UniqueFd socket, const RpcError& error);

@@ -41,7 +41,7 @@ void UserTurns::go_on() {
   std::erase_if(users_, [](const User& u) { return u.taken == 0 && u.waiting.empty(); });
 }
 
-// False where nobody can be given one.
+// False if nobody can be given one.
 bool UserTurns::give_one() {
   for (auto user = users_.begin(); user != users_.end(); ++user) {
     if (user->waiting.empty() || user->taken >= most_.user) continue;

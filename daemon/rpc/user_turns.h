@@ -28,7 +28,7 @@ class UserTurns {
   explicit UserTurns(EventLoop& loop) : UserTurns(loop, Most()) {}
   UserTurns(EventLoop& loop, Most most);
 
-  // Calls `begin` when it is the user's turn, from the loop; never where it is not wanted then.
+  // Calls `begin` when it is the user's turn, from the loop; never if it is not wanted then.
   void ask(const Asker& asker, std::function<bool()> is_wanted, std::function<void(Turn)> begin);
   // Somebody who waits may not want it any more: what was asked for is let go.
   void drop_unwanted();

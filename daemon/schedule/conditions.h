@@ -12,7 +12,7 @@ namespace moil::daemon {
 
 struct Conditions {
   bool need_mains = true;
-  double min_battery = 0.3;  // of a full one, where not on mains is allowed or known
+  double min_battery = 0.3;  // of a full battery, if the device has one
   double max_temperature_c = 75;
   // What others do, so looked at only before a job starts.
   double max_load_per_cpu = 0.5;
@@ -32,13 +32,13 @@ Obstacle obstacle_of(std::string_view name);
 
 struct Verdict {
   bool open = false;
-  std::string reason;  // why not, one clause; empty where open
+  std::string reason;  // why not, one clause; empty if open
   Obstacle obstacle = Obstacle::kNone;
-  // Where it is a figure: what was read and what is allowed, in the units of Conditions.
+  // If the obstacle is a figure: what was read and what is allowed, in the units of Conditions.
   std::optional<double> found = {}, allowed = {};
 };
 
-// Whether a job that waits for the night may start, or go on where it is running already (our own
+// Whether a job that waits for the night may start, or go on if it is running already (our own
 // worker is the load then).
 Verdict judge(const Nights& nights, const Conditions& conditions, const LocalTime& now,
               const DeviceReading& device, bool is_running);

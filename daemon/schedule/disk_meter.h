@@ -23,7 +23,7 @@ struct DiskTicks {
 };
 
 // From the text of /proc/diskstats, without what is no disk (loop devices, RAM, what lies over
-// other disks) and what is another machine's. Empty where it is not understood.
+// other disks) and what is another machine's. Empty if it is not understood.
 std::optional<std::vector<DiskTicks>> parse_disk_ticks(const std::string& proc_diskstats);
 
 class DiskMeter {

@@ -25,13 +25,13 @@ bool is_counted(const std::string& name) {
   return name == kMachine || name.starts_with("package-");
 }
 
-// Microjoules; empty where it cannot be read.
+// Microjoules; empty if it cannot be read.
 std::optional<double> count_of(const fs::path& zone) {
   const auto now = sysfs_number(zone / "energy_uj");
   return now && *now >= 0 ? now : std::nullopt;
 }
 
-// From one count to the next, of so many seconds; empty where that cannot be.
+// From one count to the next, of so many seconds; empty if that cannot be.
 std::optional<double> difference(double before, double now, const fs::path& zone, double seconds) {
   double more = now - before;
   if (more < 0) more += sysfs_number(zone / "max_energy_range_uj").value_or(0);

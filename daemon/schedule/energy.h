@@ -1,6 +1,6 @@
-// What the device takes, where it tells: by the kernel's counters of energy
+// What the device takes, if it shows it: by the kernel's counters of energy
 // (<root>/sys/class/powercap; Documentation/power/powercap of Linux), else by a battery that feeds
-// it (<root>/sys/class/power_supply). Where neither can be believed, it is not known.
+// it (<root>/sys/class/power_supply). If neither can be believed, it is not known.
 #pragma once
 
 #include <filesystem>

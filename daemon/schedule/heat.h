@@ -2,7 +2,7 @@
 // change, only on how many CPUs they take turns; so the weights come out the same.
 //
 // Within kWarmBelow degrees of the limit the CPUs are halved, at most once in kPaceSeconds, for the
-// device needs that long to cool; where it is kCoolBelow degrees below the limit, they double
+// device needs that long to cool; if it is kCoolBelow degrees below the limit, they double
 // again. A plain value type.
 #pragma once
 

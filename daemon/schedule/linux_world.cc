@@ -29,7 +29,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Where the device would have switched itself off; empty where it is not told.
+// The temperature at which the device would have switched itself off; empty if it shows none.
 std::optional<double> critical_point(const fs::path& zone) {
   for (const fs::path& file : sysfs_entries(zone)) {
     const std::string name = file.filename();

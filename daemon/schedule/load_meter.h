@@ -20,7 +20,7 @@ struct CpuTicks {
   unsigned running = 0;  // tasks that run or could, at this moment
 };
 
-// From the text of /proc/stat; empty where it is not understood.
+// From the text of /proc/stat; empty if it is not understood.
 std::optional<CpuTicks> parse_cpu_ticks(const std::string& proc_stat);
 
 // A stand-in for the share until there is one: the tasks that run at this moment beside the one

@@ -15,7 +15,7 @@ struct PowerReading {
 
 // On mains is a device that a supply feeds (mains, USB, wireless: whatever is no battery; online
 // may be 2, "programmable"), one whose battery is charging, one whose battery is full or kept from
-// charging where no mains supply is listed that says otherwise, and one that has no battery. The
+// charging if no mains supply is listed that says otherwise, and one that has no battery. The
 // batteries of mice and the like, and slots without one, do not count.
 PowerReading read_power(const std::filesystem::path& supplies);
 

@@ -8,7 +8,7 @@
 namespace moil::daemon {
 
 // From the text of /proc/pressure/NAME: the share of the last minute in which some task waited, 0
-// to 1. Empty where it is not understood.
+// to 1. Empty if it is not understood.
 std::optional<double> parse_pressure(const std::string& text);
 
 }  // namespace moil::daemon

@@ -13,13 +13,13 @@ namespace moil::daemon {
 
 class UserIdle {
  public:
-  // connect: a bus, or null where there is none; left out: the system's.
+  // connect: a bus, or null if there is none; left out: the system's.
   explicit UserIdle(std::function<sd_bus*()> connect = nullptr);
   ~UserIdle();
   UserIdle(const UserIdle&) = delete;
   UserIdle& operator=(const UserIdle&) = delete;
 
-  // Minutes since the last use; 0 while it is used; empty where logind does not answer. Waits a
+  // Minutes since the last use; 0 while it is used; empty if logind does not answer. Waits a
   // fraction of a second at most, and asks a logind that did not answer again after a minute.
   std::optional<double> minutes();
 

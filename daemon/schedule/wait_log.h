@@ -24,7 +24,7 @@ struct Waited {
 struct LostNights {
   int count = 0;
   std::map<Obstacle, std::int64_t> milliseconds = {};  // that jobs waited in them
-  // What they waited for longest; kNone where nothing was seen.
+  // What they waited for longest; kNone if nothing was seen.
   Obstacle cause() const;
   bool operator==(const LostNights&) const = default;
 };

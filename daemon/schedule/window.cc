@@ -66,7 +66,7 @@ std::optional<Nights::Next> Nights::next(const LocalTime& now) const {
 namespace {
 
 // When clocks show that minute of the day of `now`, or of a day after it. World tells either alone:
-// where a minute ends in between, both are asked again.
+// if a minute ends in between, both are asked again.
 template <typename Which>
 std::optional<std::int64_t> moment_of(const World& world, const Which& which) {
   for (;;) {

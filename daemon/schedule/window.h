@@ -1,7 +1,7 @@
 // The night: a window of the local day, which single weekdays may have otherwise or not at all.
 //
-// A window belongs to the day on which it begins. It is judged by what clocks show: where they are
-// set forward within it, it is shorter, and where they are set back, longer. Plain values.
+// A window belongs to the day on which it begins. It is judged by what clocks show: if they are
+// set forward within it, it is shorter, and if they are set back, longer. Plain values.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct Window {
   std::string text() const;  // "01:00-06:00"
 };
 
-// "HH:MM" -> minutes; empty where it is not one.
+// "HH:MM" -> minutes; empty if it is not one.
 std::optional<int> parse_time_of_day(const std::string& text);
 std::string time_of_day(int minute);
 // "HH:MM-HH:MM".
@@ -58,7 +58,7 @@ class Nights {
     Window window;
     int in = 0;  // minutes from now, 1 to a week
   };
-  // The first that begins later; empty where no day has one.
+  // The first that begins later; empty if no day has one.
   [[nodiscard]] std::optional<Next> next(const LocalTime& now) const;
 
  private:
@@ -66,8 +66,8 @@ class Nights {
 };
 
 // When the window began that is open now, or when the next one begins, in milliseconds since 1970;
-// empty where there is none. A window has one beginning, whatever clocks do in it: where its start
-// comes twice that is the first, and where its start is skipped it is the moment of the skip.
+// empty if there is none. A window has one beginning, whatever clocks do in it: if its start
+// comes twice that is the first, and if its start is skipped it is the moment of the skip.
 std::optional<std::int64_t> opened_at(const Nights& nights, const World& world);
 std::optional<std::int64_t> opens_at(const Nights& nights, const World& world);
 // When windows began that are over, of the last hundred days; newest first.

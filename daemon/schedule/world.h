@@ -17,7 +17,7 @@
 
 namespace moil::daemon {
 
-// What could be read; empty where the device does not tell.
+// What could be read; empty if the device does not show it.
 struct DeviceReading {
   std::optional<bool> on_mains;           // empty: a device without power supplies, taken as mains
   std::optional<double> battery;          // the fullest battery, 0 to 1
@@ -26,7 +26,7 @@ struct DeviceReading {
   std::string hottest;                    // that zone: "x86_pkg_temp"
   std::optional<double> memory_pressure;  // pressure.h; old kernels tell none
   std::optional<double> io_pressure;      // the same, as far as own disks are busy (disk_meter.h)
-  std::optional<double> user_idle_minutes;  // user_idle.h; empty where nobody asks
+  std::optional<double> user_idle_minutes;  // user_idle.h; empty if nobody asks
   std::vector<std::string> ignored;         // readings that cannot be: "thermal_zone3 says 200 C"
 };
 
@@ -41,7 +41,7 @@ class World {
   virtual std::int64_t local_moment(int days, int minute) const = 0;
   virtual DeviceReading device() const = 0;
   virtual EnergyMeter energy_meter() const = 0;  // that has not begun
-  // Room on the file system of `path`; empty where the system does not tell.
+  // Room on the file system of `path`; empty if the system does not show it.
   virtual std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) const = 0;
 };
 

@@ -31,7 +31,7 @@ class Parts {
   explicit Parts(const AllParts& all) : all_(all) {}  // which outlive the table, as this does
 
   // What a row of the table runs. The function takes, in any order: the call, whoever is to be
-  // answered where it answers later, parts, and the parameters, which are read where they are asked
+  // answered if it answers later, parts, and the parameters, which are read where they are asked
   // for (json/fields.h).
   template <class Result, class... A>
   auto operator()(Result (*function)(A&...)) const {

@@ -118,7 +118,7 @@ void Service::job_changed(std::int64_t job) {
   if (is_finished(state)) ++counts_.nights[to_string(state)];
 }
 
-// Where this fails, the night that told it tells it again.
+// If this fails, the night that reported it reports it again.
 void Service::record_samples(std::function<void()> record) {
   background_.submit([this, record = std::move(record)]() -> Background::Done {
     try {

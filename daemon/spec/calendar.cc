@@ -266,7 +266,7 @@ class Calendar::Search {
     return turned;
   }
 
-  // The date; false where no year is left.
+  // The date; false if no year is left.
   bool settle() {
     for (;;) {
       const auto year = least(c_.year_, tm_.tm_year + 1900, kLastYear);
@@ -290,7 +290,7 @@ class Calendar::Search {
     }
   }
 
-  // The time of day; false where the day has none left.
+  // The time of day; false if the day has none left.
   bool settle_time() {
     for (;;) {
       const auto hour = least(c_.hour_, tm_.tm_hour, 23);
@@ -321,7 +321,7 @@ class Calendar::Search {
     return (c_.weekdays_ >> date.tm_wday & 1) != 0;
   }
 
-  // Empty where the clocks skip this time, or where it is not behind `after_`: then the search goes
+  // Empty if the clocks skip this time, or if it is not behind `after_`: then the search goes
   // on from the second that follows.
   std::optional<std::int64_t> moment() {
     std::tm local = tm_;
@@ -334,7 +334,7 @@ class Calendar::Search {
     return std::nullopt;
   }
 
-  // Where clocks are set back a time comes twice, and mktime() gives either.
+  // If clocks are set back a time comes twice, and mktime() gives either.
   std::time_t first_of(std::time_t found) const {
     constexpr std::time_t kHalfHour = 1800;
     for (const std::time_t back : {4 * kHalfHour, 2 * kHalfHour, kHalfHour}) {

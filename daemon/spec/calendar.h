@@ -3,7 +3,7 @@
 //
 // Weekdays, a date, a time of day, or some of them; each field is *, a number, a range a..b, any of
 // them with a step /n, or a list; ~ in place of the last - counts days from the end of the month.
-// Times are the local zone's, or UTC where the expression ends so. What systemd takes beside that
+// Times are the local zone's, or UTC if the expression ends so. What systemd takes beside that
 // is refused by name: other zones, @seconds, fractions of a second. Plain values; safe from any
 // thread.
 #pragma once
@@ -23,7 +23,7 @@ class Calendar {
 
   const std::string& text() const { return text_; }
   // The first moment behind `after` that the expression names, in seconds since 1970. A local time
-  // that a change of clocks skips is none; of one that comes twice it is the first. Empty where
+  // that a change of clocks skips is none; of one that comes twice it is the first. Empty if
   // there is none any more.
   [[nodiscard]] std::optional<std::int64_t> next(std::int64_t after) const;
 

@@ -2,7 +2,7 @@
 //
 // jobs/ID/result.json holds a JobResult (worker_protocol.h). It is written before a new version is
 // renamed into place, and both are durable when they are there; so a job is done once the file is
-// there and, where the model was promoted, its version too, however the worker ends afterwards.
+// there and, if the model was promoted, its version too, however the worker ends afterwards.
 //
 // A result may be long: elastic training tells what it chose for every interval. The file holds all
 // of it; what the database keeps with the job is short, and long lists are kept beside it, to be
@@ -28,8 +28,8 @@ inline constexpr std::size_t kMostKeptBytes = std::size_t{64} << 10;
 // Written aside, fsynced, renamed. Throws what write_file_atomic throws.
 void write_result(const StateLayout& layout, std::int64_t job, const JobResult& result);
 
-// The result of a job that is done; nothing where it is not, or where the file is damaged: the job
-// is then resumed and writes it again. kIo where it cannot be read.
+// The result of a job that is done; nothing if it is not done, or if the file is damaged: the job
+// is then resumed and writes it again. kIo if it cannot be read.
 [[nodiscard]] std::optional<Json> finished_result(const StateLayout& layout, std::int64_t job,
                                                   const std::string& model, std::int64_t version);
 

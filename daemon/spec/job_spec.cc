@@ -314,7 +314,7 @@ class Complaints {
   void add(const std::string& pointer, const std::string& message) {
     errors_.push_back({pointer, message});
   }
-  // A field that these types alone read, where it is given and the type is none of them.
+  // A field that these types alone read, if it is given and the type is none of them.
   template <class T, class Type>
   void unread(const std::string& parent, const char* name, const std::optional<T>& value, Type type,
               std::initializer_list<Type> readers) {

@@ -60,7 +60,7 @@ struct AugmentSpec {
 
 enum class OptimizerType { kSgd, kSgdw, kAdam, kAdamw };
 
-// What not every type reads is empty where it was not asked for: the type's default.
+// What only some types read is empty if it was not asked for: the type's default.
 struct OptimizerSpec {
   OptimizerType type = OptimizerType::kSgd;
   double learning_rate = 0.01;
@@ -130,7 +130,7 @@ struct MemorySpec {
   bool operator==(const MemorySpec&) const = default;
 };
 
-// kAuto: proactive where the budget needs it. The others: always so, or never.
+// kAuto: proactive if the budget needs it. The others: always so, or never.
 enum class SwapWhen { kAuto, kOff, kOnDemand, kReduced, kProactive };
 
 struct SwapSpec {
@@ -139,8 +139,8 @@ struct SwapSpec {
   bool operator==(const SwapSpec&) const = default;
 };
 
-// Who computes what of training, where the device has an OpenCL driver (device/selection.h): the
-// names are its methods'. kAuto: the cheapest schedule where that is faster than the CPU alone.
+// Who computes what of training, if the device has an OpenCL driver (device/selection.h): the
+// names are its methods'. kAuto: the cheapest schedule if that is faster than the CPU alone.
 enum class ProcessorUse { kAuto, kCpu, kOpencl, kStepWise, kLayerWise, kPath };
 EnumNames<ProcessorUse> enum_names(ProcessorUse);
 

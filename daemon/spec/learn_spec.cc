@@ -5,7 +5,7 @@
 namespace moil::daemon {
 namespace {
 
-// Where nothing says otherwise, the classifier alone is behind the cached feature maps. A split
+// If nothing says otherwise, the classifier alone is behind the cached feature maps. A split
 // before the first layer caches nothing.
 int layers_behind(const LearnPattern& pattern) {
   const auto count =

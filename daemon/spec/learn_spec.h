@@ -29,7 +29,7 @@ struct LearnRequest {
 // The most samples of a pack that rows are held against.
 inline constexpr std::int64_t kLearnPackSamples = 2000;
 
-// nullopt where neither request nor pattern names a pack.
+// nullopt if neither request nor pattern names a pack.
 [[nodiscard]] std::optional<JobSpec> learn_spec(const LearnRequest& request,
                                                 const std::optional<LearnPattern>& pattern);
 

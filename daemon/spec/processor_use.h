@@ -14,11 +14,11 @@ namespace moil::daemon {
 // otherwise.
 [[nodiscard]] bool may_be_another_processor(const JobSpec& spec);
 
-// Why no other processor is even opened; empty: one is. Where the device shows no GPU, no driver is
+// Why no other processor is even opened; empty: one is. If the device shows no GPU, no driver is
 // loaded only to say so: it would bring its compiler into memory.
 [[nodiscard]] std::string why_cpu(ProcessorUse asked);
 
-// `processors` as the daemon's setting has it, where the job leaves the choice.
+// `processors` as the daemon's setting has it, if the job leaves the choice.
 void use_processors(JobSpec& spec, ProcessorUse setting);
 
 }  // namespace moil::daemon

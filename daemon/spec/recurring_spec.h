@@ -9,7 +9,7 @@
 
 namespace moil::daemon {
 
-// A moment counts where one of these holds.
+// A moment counts if one of these holds.
 struct OnlyIf {
   std::optional<int> new_labels;  // at least so many samples were labelled since the run before
   bool changed_pack = false;      // the global pack is another than it was then

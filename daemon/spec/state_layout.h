@@ -17,7 +17,7 @@
 //                             (night/plan/processors.h); opencl/, drivers/: what was compiled for
 //                             it
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
-//                             where a worker crashed, with its stage, energy.json, what
+//                             if a worker crashed, with its stage, energy.json, what
 //                             its attempts took (jobs/job_energy.h), and result.json
 //                             (job_result.h) until the daemon has recorded it
 //

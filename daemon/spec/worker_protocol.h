@@ -33,7 +33,7 @@
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:
-//                                                        where fields of the job are wrong
+//                                                        if fields of the job are wrong
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
@@ -92,9 +92,9 @@ struct JobFile {
   std::int64_t base_version = 0;       // models/MODEL/BASE_VERSION is what the night starts from
   std::int64_t version = 0;            // models/MODEL/VERSION is what it writes
   std::int64_t anchor_version = 0;     // that the guard holds global accuracy against; 0: none
-  int threads = 1;                     // spec.threads where given
+  int threads = 1;                     // spec.threads if given
   std::int64_t cache_quota_bytes = 0;  // of the feature cache; 0: none
-  std::int64_t leave_free_bytes = 0;   // where less is free on the disk, the cache takes no more
+  std::int64_t leave_free_bytes = 0;   // if less is free on the disk, the cache takes no more
   std::vector<WithdrawnWeights> withdrawn;  // what must not be promoted again
   JobSpec spec;
 };

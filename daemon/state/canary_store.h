@@ -44,9 +44,9 @@ class CanaryStore {
   [[nodiscard]] std::optional<Canary> find(const std::string& model) const;
   void end(const std::string& model);
 
-  // Samples that changed, up to the last: those that are new or have other labels wait to be
-  // judged, anew where they were; so do those that are called or mapped otherwise, where they count
-  // already; those without labels count no more.
+  // Samples that changed, up to the last. New ones, and those that have other labels, wait to be
+  // judged, again if they were judged before. So do samples that are called or mapped otherwise, if
+  // they count already. Samples without labels count no more.
   void take(const std::string& model, std::span<const data::SampleChange> changes);
   [[nodiscard]] std::vector<data::Digest> waiting(const std::string& model, int limit) const;
   void judge(const std::string& model, std::span<const std::pair<data::Digest, Verdict>> verdicts);

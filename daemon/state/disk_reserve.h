@@ -1,7 +1,7 @@
 // Room on the disk that is kept for what must go on when there is none: deletions, without which a
 // full disk would stay full, and the record of how a job ended.
 //
-// A file in the state folder that holds nothing and takes its bytes. It is given up where room is
+// A file in the state folder that holds nothing and takes its bytes. It is given up if room is
 // short, and taken again as soon as there is enough. Any thread.
 #pragma once
 
@@ -16,13 +16,12 @@ namespace moil::daemon {
 
 class DiskReserve {
  public:
-  // Takes `bytes` where there is room for them. On a nearly full disk it is given up at once, for
+  // Takes `bytes` if there is room for them. On a nearly full disk it is given up at once, for
   // what a start needs; restore() takes it again. Never fails: then there is none.
   DiskReserve(const std::filesystem::path& file, std::uint64_t bytes);
 
   // Run the work, which frees room (or records an end), with what it needs to be done. On DiskFull
-  // it runs a second time, with the reserve given up; so it must be as if it had not run where it
-  // throws.
+  // it runs a second time, with the reserve given up; so it must change nothing if it throws.
   template <class Work>
   auto for_deletion(Work work) {
     return with(bytes_, work);

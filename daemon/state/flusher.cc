@@ -131,7 +131,7 @@ struct Flusher::Thread {
     }
   }
 
-  // False where it is to end.
+  // False if it is to end.
   bool pause() {
     std::unique_lock lock(mutex);
     return !wake.wait_for(lock, kBetweenTries, [this] { return stopping; });

@@ -37,11 +37,11 @@ class Flusher {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
 
-  // Calls when all that is committed so far is on the disk: at once where it is; else later, in the
-  // order in which it was asked. None of FlushedLater's commits is waited for.
+  // Calls when all that is committed so far is on the disk: at once if it is there; else later, in
+  // the order in which it was asked. None of FlushedLater's commits is waited for.
   void then(Then what);
-  // What was overwritten is gone from the database's files. It is not where another connection
-  // reads what was there before.
+  // What was overwritten is gone from the database's files. It is not gone if another connection
+  // still reads it.
   void erase(Erased done);
 
  private:

@@ -18,7 +18,7 @@ struct JobSamples {
   std::vector<data::Digest> others;   // held out, or left out
 };
 
-// Empty where the night has not drawn its samples yet, or its note cannot be read (the worker
+// Empty if the night has not drawn its samples yet, or its note cannot be read (the worker
 // begins anew with a damaged one).
 [[nodiscard]] JobSamples samples_of_job(const StateLayout& layout, std::int64_t job);
 

@@ -31,7 +31,7 @@ class JobStore {
     std::string schedule;
     int priority = 0;  // higher ones go first
   };
-  // also: more that belongs into the same transaction, where given.
+  // also: more that belongs into the same transaction, if given.
   std::int64_t submit(const JobSpec& spec, bool ignore_window,
                       const std::optional<Origin>& origin = {},
                       const std::function<void(std::int64_t id)>& also = {});
@@ -60,7 +60,7 @@ class JobStore {
               const std::function<bool(const JobEvent&)>& take) const;
   std::int64_t newest_event(std::int64_t id) const;  // its number; 0: none
   // Items of a list of the job's result, by its JSON pointer, from number `from` (0) on: as many as
-  // have at most so many bytes, or one. kNotFound where the result has no such list.
+  // have at most so many bytes, or one. kNotFound if the result has no such list.
   struct ListPart {
     std::int64_t count = 0;  // of the whole list
     std::vector<Json> items;
@@ -70,7 +70,7 @@ class JobStore {
 
   // Why the job itself can never start: its model has no active version.
   std::optional<std::string> cannot_start(const Job& job) const;
-  // What its worker is to be given; the job stays queued. Before its first attempt, and where it
+  // What its worker is to be given; the job stays queued. Before its first attempt, and if it
   // lost its base (ModelStore::activate), the model's active version becomes the base and a version
   // is reserved.
   JobFile prepare(std::int64_t id);  // threads and the cache's limits are the caller's to fill in
@@ -90,7 +90,7 @@ class JobStore {
   void finish(std::int64_t id, const Json& result, std::span<const data::Digest> learned = {},
               std::int64_t newest_sample = 0);
   // Removes finished jobs with their events and results, but not their folders. The versions that
-  // they made stay. kNotFound; kFailedPrecondition where one has not ended.
+  // they made stay. kNotFound; kFailedPrecondition if one has not ended.
   void remove(std::span<const std::int64_t> jobs);
   struct Ended {
     std::int64_t id = 0;
@@ -102,7 +102,7 @@ class JobStore {
   // job of their model succeeded.
   std::set<std::int64_t> resumable(std::int64_t failed_since) const;
   std::int64_t newest_id() const;  // that was ever given; 0: none
-  // When the latest job ended; empty where none has.
+  // When the latest job ended; empty if none has ended.
   std::optional<std::int64_t> latest_end() const;
   void set_cancelling(std::int64_t id);
   // Failed or cancelled -> queued, with no failures counted; it writes a version of its own again.

@@ -13,7 +13,7 @@ namespace moil::daemon {
 
 class LockFile {
  public:
-  // Waits a moment for a dying owner; kAlreadyExists where it is still locked then.
+  // Waits a moment for a dying owner; kAlreadyExists if it is still locked then.
   explicit LockFile(const std::filesystem::path& path,
                     std::chrono::milliseconds wait = std::chrono::seconds(2));
   int descriptor() const { return fd_.get(); }

@@ -8,7 +8,7 @@
 
 namespace moil::daemon {
 
-// None where the file is not there or is damaged.
+// None if the file is not there or is damaged.
 LostNights read_lost_nights(const std::filesystem::path& file);
 // Throws what write_file_atomic() throws. No nights: the file is removed.
 void write_lost_nights(const std::filesystem::path& file, const LostNights& lost);

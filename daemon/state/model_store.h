@@ -56,12 +56,12 @@ class ModelStore {
   ModelVersion get(const std::string& model, std::int64_t version) const;  // kNotFound
   std::optional<ModelVersion> active(const std::string& model) const;
 
-  // Takes the next number and makes the model's folder. Expects the caller's transaction where a
+  // Takes the next number and makes the model's folder. Expects the caller's transaction if a
   // job is given.
   std::int64_t reserve(const std::string& model, std::optional<std::int64_t> parent,
                        std::optional<std::int64_t> job);
   // The folder is complete: the version becomes 'ready' and, if asked, the active one. Idempotent.
-  // Expects the caller's transaction. kInternal where the folder is not there.
+  // Expects the caller's transaction. kInternal if the folder is not there.
   void record(const std::string& model, std::int64_t version, const std::string& summary,
               const Json& metrics, bool activate);
   // The same, of what it was trained on. Expects the caller's transaction.
@@ -77,7 +77,7 @@ class ModelStore {
   Provenance provenance(const std::string& model, std::int64_t version) const;  // kNotFound
   // Removes a recorded version; what was made from it is its parent's then. Its folder is left to
   // the caller, who waits until the disk knows that it is needed no more. kNotFound;
-  // kFailedPrecondition where it is in service, pinned, the anchor, or an unfinished job began with
+  // kFailedPrecondition if it is in service, pinned, the anchor, or an unfinished job began with
   // it.
   void remove(const std::string& model, std::int64_t version);
   // Throws away what is in the model's folder and is of no version that there is.
@@ -90,7 +90,7 @@ class ModelStore {
   void activate(const std::string& model, std::int64_t version);
   // Activates the parent of the active version, as activate() does, and withdraws the active one:
   // it is no anchor any more, and no night promotes the same weights again. kFailedPrecondition
-  // where it has no parent.
+  // if it has no parent.
   ModelVersion rollback(const std::string& model, const Withdrawal& withdrawal);
   // Digests of weights that no night of the model may promote.
   std::vector<WithdrawnWeights> withdrawn_weights(const std::string& model) const;

@@ -16,7 +16,7 @@ namespace moil::daemon {
 
 struct NightRecord {
   std::int64_t job = 0;
-  std::string name, model, schedule;  // schedule: empty where it was submitted by hand
+  std::string name, model, schedule;  // schedule: empty if it was submitted by hand
   JobState state = JobState::kSucceeded;
   std::string message;
   std::int64_t finished_at = 0;         // milliseconds since 1970

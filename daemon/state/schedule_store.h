@@ -38,7 +38,7 @@ class ScheduleStore {
   ScheduleStore(Database& database, JobStore& jobs) : db_(database), jobs_(jobs) {}
 
   void add(const RecurringSpec& spec);  // kAlreadyExists
-  // By priority, then by name. Asked for again and again: read anew where something was written.
+  // By priority, then by name. Asked for again and again: read anew if something was written.
   const std::vector<Schedule>& all() const;
   Schedule get(const std::string& name) const;  // kNotFound
   void disable(const std::string& name);

@@ -22,7 +22,7 @@
 //                   of a model
 // schedules         recurring nights (schedule_store.h)
 // withdrawals       versions that were rolled back from; `weights` is the digest of their weights,
-//                   empty where it is not known. A row outlives its version (withdrawals.h)
+//                   empty if it is not known. A row outlives its version (withdrawals.h)
 // canaries          promoted versions that are held against what users label since, at most one
 //                   of a model (canary_store.h); canary_samples has what was found
 //
@@ -39,7 +39,7 @@ inline constexpr int kSchemaVersion = 7;
 
 // Sets the pragmas (WAL, synchronous=FULL, foreign keys, secure deletion) and migrates, each
 // version in its own transaction: a migration that fails leaves the data as they were.
-// kUnimplemented where the file was written by a newer moild.
+// kUnimplemented if the file was written by a newer moild.
 void prepare_database(Database& database);
 
 }  // namespace moil::daemon

@@ -28,7 +28,7 @@ fs::path plain(const fs::path& root) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-// False where it is there already.
+// False if it is there already.
 bool make(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);

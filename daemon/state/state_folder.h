@@ -12,7 +12,7 @@ namespace moil::daemon {
 
 class StateFolder {
  public:
-  // kIo where it cannot be made or used; kFailedPrecondition where it is not such a folder.
+  // kIo if it cannot be made or used; kFailedPrecondition if it is not such a folder.
   explicit StateFolder(const std::filesystem::path& root);
   const StateLayout& layout() const { return layout_; }
 

@@ -46,7 +46,7 @@ void remove_at_once(const fs::path& path) {
 
 void throw_away(const StateLayout& layout, const fs::path& path) {
   if (!is_there(path)) return;
-  std::error_code error;  // where there is no room for the folder, say
+  std::error_code error;  // if there is no room for the folder, say
   if (!is_there(layout.trash())) fs::create_directory(layout.trash(), error);
   if (!moved(layout, path)) remove_at_once(path);
 }

@@ -9,7 +9,7 @@
 
 namespace moil::daemon {
 
-// Any thread. What is not there is fine. Where it cannot be moved it is removed on the spot; what
+// Any thread. What is not there is fine. If it cannot be moved it is removed on the spot; what
 // fails is told in the log alone, for the housekeeping finds it again.
 void throw_away(const StateLayout& layout, const std::filesystem::path& path);
 

@@ -24,7 +24,7 @@ struct Withdrawal {
 };
 
 EnumNames<Withdrawal::Cause> enum_names(Withdrawal::Cause);
-Json to_json(const std::optional<Withdrawal>& withdrawal);  // null where there is none
+Json to_json(const std::optional<Withdrawal>& withdrawal);  // null if there is none
 // As the database has it.
 std::string to_string(Withdrawal::Cause cause);
 Withdrawal::Cause cause_named(const std::string& name);
@@ -33,7 +33,7 @@ class Withdrawals {
  public:
   explicit Withdrawals(Database& database) : db_(database) {}
 
-  // weights: their digest; empty where it is not known.
+  // weights: their digest; empty if it is not known.
   void record(const std::string& model, std::int64_t version, const Withdrawal& withdrawal,
               const std::string& weights);
   void lift(const std::string& model, std::int64_t version);

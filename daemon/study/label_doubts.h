@@ -23,7 +23,7 @@ struct LabelDoubt {
   bool operator==(const LabelDoubt&) const = default;
 };
 
-// scores: [labels.size() x classes], kNoRow where there was no row. Samples that look like another
+// scores: [labels.size() x classes], kNoRow if there was no row. Samples that look like another
 // class than their label: likely ones first, then by how much the other class is ahead. One whose
 // label has no row tells nothing and is not among them.
 [[nodiscard]] std::vector<LabelDoubt> label_doubts(std::span<const float> scores,

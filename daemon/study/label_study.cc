@@ -20,7 +20,7 @@ namespace {
 // Which samples are in which fold: the same for the same samples.
 constexpr std::uint64_t kFoldSeed = 1;
 
-// As the user gave it; empty where it is not known.
+// As the user gave it; empty if it is not known.
 std::string name_of(const data::LabelStore& store, const data::Digest& digest) {
   const auto sample = store.find(digest);
   return sample ? sample->name : "";

@@ -35,7 +35,7 @@ struct FeatureRows {
   bool is_readable(std::size_t sample) const;
 };
 
-// The model of a job file, and the label store beside it. kInvalidArgument where the classifier has
+// The model of a job file, and the label store beside it. kInvalidArgument if the classifier has
 // no rows of features (classifier_input()).
 struct StudiedModel {
   // progress: told of now and then; layout and file outlive it.

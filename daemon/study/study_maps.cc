@@ -24,7 +24,7 @@ KernelSelector kernels_of(const daemon::JobSpec& spec, const KernelProfile& prof
   return KernelSelector(options, {}, profile.choices);
 }
 
-// Where nothing is frozen, the classifier alone is behind the maps.
+// If nothing is frozen, the classifier alone is behind the maps.
 Freeze freeze_of(const StoredModel& model, const daemon::JobSpec& spec) {
   return freeze_all_but_last(model.description,
                              std::max(1, spec.freeze.trainable_layers.count.value_or(1)));
@@ -60,7 +60,7 @@ std::unique_ptr<cache::FeatureCache> open_cache(const StudiedModel& studied,
   return cache;
 }
 
-// None where it cannot be used: what is computed again is the same.
+// None if it cannot be used: what is computed again is the same.
 std::unique_ptr<cache::FeatureCache> usable_cache(const StudiedModel& studied,
                                                   const MapIdentity& maps) {
   for (const bool read_only : {false, true}) {

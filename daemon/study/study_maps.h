@@ -1,7 +1,7 @@
 // What a model's classifier reads of samples of the label store, by day: of feature maps that a
 // night or a look before left in the cache, else of computed ones, which are left there in turn.
 //
-// They are what a night would compute, to the bit: its kernels are measured where no night has yet,
+// They are what a night would compute, to the bit: its kernels are measured if no night has yet,
 // and recorded. A look makes no room for itself: it evicts nothing, and takes no more than half of
 // the quota, for a night's own maps may be under the same name.
 #pragma once

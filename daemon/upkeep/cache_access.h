@@ -14,7 +14,7 @@ inline cache::FeatureCache open_cache(const StateLayout& layout, std::int64_t qu
                              {.quota_bytes = static_cast<std::uint64_t>(quota_bytes)});
 }
 
-// What `work` gives for the cache; where that cannot be used it goes, and this gives `instead`, for
+// What `work` gives for the cache; if that cannot be used it goes, and this gives `instead`, for
 // nothing is in it any more.
 template <typename Work, typename Result>
 Result in_usable_cache(const StateLayout& layout, std::int64_t quota_bytes, const Work& work,

@@ -30,7 +30,7 @@ std::string reason(const Canary& canary) {
          " that it is wrong of (sequential sign test: p = " + chance + ")";
 }
 
-// Nothing where the sample could not be read, or labels are not what the model tells.
+// Nothing if the sample could not be read, or the model's outputs are no labels.
 std::optional<bool> is_right(const Json& prediction, const std::set<std::string>& right) {
   const Json labels = prediction.value("labels", Json());
   if (!labels.is_array()) return std::nullopt;

@@ -1,11 +1,11 @@
-// Holds promoted versions against what users label afterwards, where their job asked for it:
+// Holds promoted versions against what users label afterwards, if their job asked for it:
 // samples that were added, or got other labels by whatever way, since the version was put in
-// service are shown to it and to its parent. Where the version gets some wrong that its parent gets
+// service are shown to it and to its parent. If the version gets some wrong that its parent gets
 // right, and that can hardly be chance, it is rolled back (docs/model-life.md states the rule).
 //
 // Samples are looked at a few at a time, by workers beside the queue, which never waits for them:
 // only while no job runs and the device meets the conditions of a night, at whatever hour. Models
-// take turns; where something fails with one, that one rests, and then fewer of its samples are
+// take turns; if something fails with one, that one rests, and then fewer of its samples are
 // asked about at once, until the one that does harm is alone: that counts as none. Loop thread
 // only.
 #pragma once

@@ -180,7 +180,7 @@ void Housekeeping::remove_rows(const RoundPtr& round) {
   s_.loop.post([this, round] { next_step(round, [this, round] { remove_rows(round); }); });
 }
 
-// False where nothing is left to remove.
+// False if nothing is left to remove.
 bool Housekeeping::remove_some_rows(Round& round) {
   if (!round.versions.empty()) {
     const std::size_t some =

@@ -3,9 +3,9 @@
 // day; and when it is asked, then also the feature maps of backbones that no night uses.
 //
 // Rows go first, a few in each turn of the loop. When the disk knows of it, files are found in the
-// background, thrown away on the loop where nothing needs them by then (state/trash.h), and removed
+// background, thrown away on the loop if nothing needs them by then (state/trash.h), and removed
 // in the background: a crash in between leaves files that are found the next time. What others
-// throw away is removed now and then. Ages are counted from the last job's end where the clock says
+// throw away is removed now and then. Ages are counted from the last job's end if the clock says
 // a later time, so that a clock which went wrong makes nothing old. Loop thread only.
 #pragma once
 
@@ -55,7 +55,7 @@ class Housekeeping {
   // Answers with what was removed, or would be (docs/protocol.md, system.clean).
   void clean(bool dry_run, const Responder& responder);
   // Answers with what was removed of feature maps (cache.gc): of what no night uses, or of all.
-  // kFailedPrecondition where a job is using the cache.
+  // kFailedPrecondition if a job is using the cache.
   void remove_maps(bool all, const Responder& responder);
   // After the removal of rows: when it survives a power cut, `throw_away` is called for their files
   // (state/trash.h); when these are gone, this answers.

@@ -38,7 +38,7 @@ std::optional<pid_t> process_after(std::string_view mark, const std::string& nam
 bool is_running(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 // Written aside and never renamed (base/files/atomic_file.h), or a plan's description. Their names
-// tell who wrote them; ages tell nothing where a clock was wrong.
+// show who wrote them; ages show nothing if a clock was wrong.
 bool is_abandoned(const fs::path& file) {
   const std::string name = file.filename().string();
   const auto aside = process_after(kAsideMark, name);

@@ -20,7 +20,7 @@ struct Needs {
   std::vector<std::filesystem::path> read;     // files; folders with all that is in them
   std::vector<std::filesystem::path> update;   // files that are there and are written to
   std::vector<std::filesystem::path> control;  // device nodes
-  std::vector<std::filesystem::path> change;   // folders, which are made where they are not there
+  std::vector<std::filesystem::path> change;   // folders, which are made if they are not there
 };
 
 Needs needs_of_night(const daemon::StateLayout& layout, const daemon::JobFile& job);
@@ -31,7 +31,7 @@ Needs needs_of_import(const daemon::StateLayout& layout, const std::filesystem::
 // For predictions and exports, which read a model in the store and what is handed over open.
 Needs needs_of_model(const std::filesystem::path& model);
 
-// What could not be confined, for the log; empty where all was. Throws kIo where the kernel has the
+// What could not be confined, for the log; empty if all was. Throws kIo if the kernel has the
 // means and refuses.
 std::string confine(const Needs& needs);
 

@@ -6,7 +6,7 @@
 namespace moil::daemon {
 
 // The members of engine/device/machine_speed.h, and "unconfined": what the worker could not give up
-// here (confinement.h), empty where it could give up all. Takes about a second. Main thread, before
+// here (confinement.h), empty if it could give up all. Takes about a second. Main thread, before
 // others are started.
 Json examine_machine();
 

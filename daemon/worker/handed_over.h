@@ -1,4 +1,4 @@
-// Files that a client opened where this process could not, and handed over: NAME=DESCRIPTOR.
+// Files that a client opened if this process could not, and handed over: NAME=DESCRIPTOR.
 //
 // They are read through the descriptors alone, with the client's rights.
 #pragma once

@@ -16,7 +16,7 @@ int landlock_version();
 
 class Landlock {
  public:
-  // Nothing is granted yet. kIo where the kernel refuses; only where landlock_version() > 0.
+  // Nothing is granted yet. kIo if the kernel refuses; only if landlock_version() > 0.
   Landlock();
 
   // Grants a file, or a folder and all that is and will be in it. Passes over what is not there.
@@ -25,7 +25,7 @@ class Landlock {
   void may_control(const std::filesystem::path& path);  // update, and ioctl(2): of a device node
   void may_change(const std::filesystem::path& path);   // read, write, make, rename and remove
 
-  // Also: no TCP, no signals and no sockets of other processes, where the kernel can forbid them.
+  // Also: no TCP, no signals and no sockets of other processes, if the kernel can forbid them.
   void enforce();
 
  private:

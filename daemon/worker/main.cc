@@ -59,7 +59,7 @@ void confine_to(const moil::worker::Needs& needs) {
 }
 
 // What the daemon has made for this worker, without waiting for the disk: what is written there is
-// to survive a power cut. job_file: empty where there is none.
+// to survive a power cut. job_file: empty if there is none.
 void flush_places(const moil::daemon::StateLayout& layout, const std::string& job_file) {
   moil::sync_folder(layout.models());
   if (job_file.empty()) return;

@@ -31,7 +31,7 @@ class Importer {
   Importer(WorkerCalls& calls, const WorkerCommand& command, const StateLayout& layout,
            Database& db, ModelStore& models, std::function<void()> put_in_service);
 
-  // Answers when the worker is done. kResourceExhausted where too many workers run.
+  // Answers when the worker is done. kResourceExhausted if too many workers run.
   // `files` by name: open ones, which the call owns.
   void start(const ImportRequest& request, const std::map<std::string, int>& files,
              const std::shared_ptr<const void>& owner, const Responder& responder);

@@ -8,7 +8,7 @@
 
 namespace moil::daemon {
 
-// Any thread. kIo, DiskFull where there is no room.
+// Any thread. kIo, DiskFull if there is no room.
 [[nodiscard]] UniqueFd in_memory(std::span<const std::uint8_t> bytes);
 
 }  // namespace moil::daemon

@@ -36,7 +36,7 @@ class PassingFile {
 // A worker that does not answer is waited for no longer than a client would.
 constexpr std::chrono::seconds kPatience{30};
 
-// Nothing where it does not say that the job is wrong: a worker that cannot start or was killed
+// Nothing if it does not say that the job is wrong: a worker that cannot start or was killed
 // tells nothing of the night.
 std::exception_ptr refusal_of(const std::exception_ptr& error) {
   try {

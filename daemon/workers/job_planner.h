@@ -33,9 +33,9 @@ class JobPlanner {
   void start(const JobSpec& spec, const std::vector<std::string>& options,
              const Responder& responder, Progress progress = {});
 
-  // Calls `done` with what the night would refuse the job for, fields at /job/...; with nothing
-  // where it would not, and where no worker could tell in a while: then the night will. whose: the
-  // request that asks.
+  // Calls `done` with what the night would refuse the job for, fields at /job/...; with nothing if
+  // it would not, or if no worker could say in a while: then the night will. whose: the request
+  // that asks.
   using Checked = std::function<void(std::exception_ptr refusal)>;
   void check(const JobSpec& spec, const Responder& whose, Checked done);
 

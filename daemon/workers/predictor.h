@@ -18,7 +18,7 @@ class Predictor {
             const ModelStore& models);
 
   // Answers with what the active version of `model` says (docs/protocol.md, model.predict); the
-  // only model with an active version where the name is empty. descriptors: as
+  // only model with an active version if the name is empty. descriptors: as
   // WorkerCommand::predict; `owner` holds them. kNotFound or kInvalidArgument.
   void start(const std::string& model, const std::vector<int>& descriptors,
              const WorkerCommand::PredictionWanted& wanted, const Responder& responder,

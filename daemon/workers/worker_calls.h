@@ -26,19 +26,19 @@ class WorkerCalls {
     std::function<void(std::exception_ptr)> error;  // also what `result` throws
     std::optional<Responder> whose =
         {};  // the request that it is for: given up, the worker is killed
-    std::function<void(const Json& event)> progress = {};  // how far it is, where it tells
+    std::function<void(const Json& event)> progress = {};  // how far it is, if it says so
   };
 
   // Replies are read and parsed in the background. All outlive it.
   WorkerCalls(EventLoop& loop, Background& background);
   ~WorkerCalls();  // kills; nobody is answered
 
-  // Calls one of `answer` when the worker is done; throws, and calls neither, where it cannot be
-  // started: also where too many of its user's were killed and are still there, for a disk holds
+  // Calls one of `answer` when the worker is done; throws, and calls neither, if it cannot be
+  // started: also if too many of its user's were killed and are still there, for a disk holds
   // them (kResourceExhausted). The descriptors that it inherits must be open until then: let
   // `answer` own them.
   std::uint64_t start(const ProcessOptions& process, Answer answer);
-  // Nothing where it has ended. It is answered when the process is gone, which a disk that hangs
+  // Nothing if it has ended. It is answered when the process is gone, which a disk that hangs
   // may put off.
   void kill(std::uint64_t call);
 

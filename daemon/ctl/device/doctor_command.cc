@@ -18,7 +18,7 @@ struct DoctorOptions {
   bool quiet = false;
 };
 
-// What `moild --check` says of the configuration that moild would read; empty where it is right.
+// What `moild --check` says of the configuration that moild would read; empty if it is right.
 std::string configuration_complaint() {
   const std::string command =
       "'" + (this_program().parent_path() / "moild").string() + "' --check 2>&1 >/dev/null";
@@ -45,7 +45,7 @@ void add_stuck(Json& reply, const std::vector<StuckProcess>& stuck) {
   reply["warnings"] = reply["warnings"].get<int>() + 1;
 }
 
-// Where moild does not answer, that is the finding.
+// If moild does not answer, that is the finding.
 Json examined(Session& session) {
   try {
     (void)session.client();

@@ -102,7 +102,7 @@ class Logs {
     Client& client = session_.client();
     const Json begin = session_.call("job.watch", {{"id", options_.id}, {"since", seen_}});
     for (const Json& event : begin["events"]) take(event);
-    // Where the reply has not all events, those that follow tell how it ends.
+    // If the reply has not all events, later ones show how it ends.
     if (begin.value("next", Json()).is_null()) look_at(begin["job"]["state"]);
     while (!ended_) {
       pollfd waiting[] = {{client.descriptor(), POLLIN, 0}, {journal_.descriptor(), POLLIN, 0}};

@@ -13,7 +13,7 @@ namespace moil::daemon::ctl {
 // service as version 7", of a night as system.overview has it.
 std::string night_sentence(const Json& night);
 
-// overview: null where the daemon is older than it.
+// overview: null if the daemon is older than it.
 Rows status_rows(const Json& status, const Json& overview);
 
 }  // namespace moil::daemon::ctl

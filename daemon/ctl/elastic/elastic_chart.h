@@ -9,8 +9,8 @@
 
 namespace moil::daemon::ctl {
 
-// Lines without the last newline; nothing where the report has no tensors or intervals. As wide as
-// a terminal (from 40 columns on), and as high: where there are more tensors, those
+// Lines without the last newline; nothing if the report has no tensors or intervals. As wide as
+// a terminal (from 40 columns on), and as high: if there are more tensors, those
 // of a layer or of several share a row; else a row a tensor, 1,000 at most, in plain ASCII. Pure.
 [[nodiscard]] std::string draw_elastic_chart(const ElasticReport& report, const Screen& screen);
 

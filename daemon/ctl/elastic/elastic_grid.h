@@ -39,9 +39,9 @@ struct ElasticGrid {
   bool groups() const;  // some row is of several tensors
 };
 
-// Each name by itself where at most `most` (from 1) are asked for; else those of a layer together
+// Each name by itself if at most `most` (from 1) are asked for; else those of a layer together
 // ("block3.bn" for "block3.bn.gamma" and "block3.bn.beta"), else those whose layers' names begin
-// alike ("block3"), and where these are too many, or hardly any: neighbours, as many as it takes.
+// alike ("block3"), and if these are too many, or hardly any: neighbours, as many as it takes.
 [[nodiscard]] std::vector<GridRow> group_names(std::span<const std::string> names,
                                                std::size_t most);
 

@@ -130,8 +130,8 @@ class Picture {
     return (y_of(label.first) + y_of(label.end - 1) + row_) / 2;
   }
 
-  // Each beside its tensors, where those before it and the last one leave room; a line where a
-  // group begins.
+  // Each name beside its tensors, if the names before it and the last one leave room; a line where
+  // a group begins.
   void names() {
     double free = 0;
     for (const GridRow& label : labels_) {
@@ -155,7 +155,7 @@ class Picture {
         "text-anchor=\"middle\" transform=\"rotate(-90 18 " + svg::number(middle) + ")\"");
   }
 
-  // Below the columns, where the one before leaves room.
+  // Below the columns, if the one before leaves room.
   void epochs() {
     const bool alone = grid_.columns.size() == report_.intervals.size();
     // Narrow columns' figures reach beyond the first.

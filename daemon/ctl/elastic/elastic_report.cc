@@ -36,7 +36,7 @@ std::string text(const Json& object, const char* name) {
   return value.is_string() ? printable(value.get<std::string>()) : "";
 }
 
-// The list's first elements; none where it is no list.
+// The list's first elements; none if it is no list.
 std::vector<const Json*> elements(const Json& list, std::size_t most, bool& cut) {
   std::vector<const Json*> out;
   if (!list.is_array()) return out;

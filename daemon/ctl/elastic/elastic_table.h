@@ -10,7 +10,7 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Rows elastic_setting_rows(const ElasticReport& report);
 // A row an interval, and below them full training to compare with. "-" for what is not recorded.
 [[nodiscard]] Rows elastic_interval_rows(const ElasticReport& report);
-// A row a measurement of the step's times; none where none is recorded.
+// A row a measurement of the step's times; none if none is recorded.
 [[nodiscard]] Rows elastic_profile_rows(const ElasticReport& report);
 
 }  // namespace moil::daemon::ctl

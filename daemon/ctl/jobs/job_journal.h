@@ -23,11 +23,11 @@ class JobJournal {
   // since 1970) is the job's: numbers begin anew in a new state folder.
   JobJournal(std::int64_t job, const std::string& state_folder, std::int64_t since);
 
-  // Why the journal cannot be read, a sentence; empty where it can.
+  // Why the journal cannot be read, a sentence; empty if it can be read.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   // The lines that were not read yet.
   std::vector<Line> read();
-  // Becomes readable when there may be more; below 0 where nothing can be waited for.
+  // Becomes readable when there may be more; below 0 if nothing can be waited for.
   [[nodiscard]] int descriptor() const;
 
  private:

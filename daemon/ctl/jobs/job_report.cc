@@ -9,7 +9,7 @@
 namespace moil::daemon::ctl {
 namespace {
 
-// Rows under their heading, below an empty line; nothing where there are none.
+// Rows under their heading, below an empty line; nothing if there are none.
 void print_part(Console& console, const std::string& heading, Rows rows) {
   if (rows.empty()) return;
   rows.insert(rows.begin(), {heading});
@@ -17,7 +17,7 @@ void print_part(Console& console, const std::string& heading, Rows rows) {
   console.table(rows);
 }
 
-// All that the model's task tells, where that is more than its headline.
+// All scores of the model's task, if they are more than its headline.
 Rows score_rows(const Json& details) {
   const Json scores = scores_of(details);
   Rows rows = {{"", "global before", "after", "local before", "after"}};

@@ -43,7 +43,7 @@ std::int64_t wanted_job(Session& session, const ReportOptions& options) {
               "report needs the job's number, or --last for the job that ended last");
 }
 
-// Throws where the job has no result (yet).
+// Throws if the job has no result (yet).
 void require_result(const Json& job) {
   const std::string name = "job " + cell(job["id"]), state = cell(job["state"]);
   if (state == "queued" || state == "running") {
@@ -57,7 +57,7 @@ void require_result(const Json& job) {
   }
 }
 
-// Throws where the job did not train elastically.
+// Throws if the job did not train elastically.
 Json elastic_details(const Json& job) {
   Json elastic = job["result"].value("/details/elastic"_json_pointer, Json());
   if (elastic.is_object()) return elastic;

@@ -12,7 +12,7 @@
 
 namespace moil::daemon::ctl {
 
-// By JSON pointer: null where there is nothing; no number.
+// By JSON pointer: null if there is nothing; no number.
 [[nodiscard]] Json at(const Json& document, const char* pointer);
 [[nodiscard]] std::optional<double> number_at(const Json& document, const char* pointer);
 
@@ -30,16 +30,15 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Rows left_out_rows(const Json& details);
 // Samples in the label store that the model cannot read, by media type.
 [[nodiscard]] Rows other_media_rows(const Json& details);
-// Who computed training and feature maps, where that was not the CPU alone, or was meant not to be;
-// else empty.
+// Who computed training and feature maps; empty if the CPU alone did and was meant to.
 [[nodiscard]] std::string processors_words(const Json& details);
 
 // What the device took while the job ran.
 struct EnergyWords {
   std::string amount;  // "5.3 kJ", or that it is not known
-  std::string source;  // "processor package"; empty where it is not known
+  std::string source;  // "processor package"; empty if it is not known
 };
-// Empty where the result tells nothing of it, not even that it is not known.
+// Empty if the result does not mention energy.
 [[nodiscard]] std::optional<EnergyWords> energy_words(const Json& details);
 // Seconds, in the order in which stages ran; what is not known comes last.
 [[nodiscard]] std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages);

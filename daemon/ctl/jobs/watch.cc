@@ -78,7 +78,7 @@ int watch_job(Session& session, std::int64_t id) {
     for (const Json& event : begin["events"]) show(session.console, id, event["event"]);
     if (begin["job"]["progress"].is_object()) show(session.console, id, begin["job"]["progress"]);
   }
-  // Where the reply has not all events, those that follow tell how it ends.
+  // If the reply has not all events, later ones show how it ends.
   const bool more = !begin.value("next", Json()).is_null();
   std::string state = more ? "running" : begin["job"]["state"].get<std::string>();
   while (!is_finished(state)) {

@@ -6,8 +6,8 @@
 namespace moil::daemon::ctl {
 
 // Watches until the job is finished. With --json every message is printed as one line, the
-// finished job (the reply of job.get) last. The exit status: EX_OK where the job succeeded,
-// EX_DATAERR where the guard kept the model back, EX_SOFTWARE where it failed, EX_TEMPFAIL where it
+// finished job (the reply of job.get) last. The exit status: EX_OK if the job succeeded,
+// EX_DATAERR if the guard kept the model back, EX_SOFTWARE if it failed, EX_TEMPFAIL if it
 // was cancelled.
 int watch_job(Session& session, std::int64_t id);
 

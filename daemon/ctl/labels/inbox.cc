@@ -79,7 +79,7 @@ bool Inbox::is_known(const fs::path& folder) const {
   return unwatched_.contains(folder) || std::ranges::any_of(folders_, is_it);
 }
 
-// False where the folder must be looked through instead.
+// False if the folder must be looked through instead.
 bool Inbox::watch(const fs::path& folder) {
   const bool is_root = folder == root_;  // which may be named by a link
   int id = -1;

@@ -42,7 +42,7 @@ class Inbox {
 
   // Tells the file again after a while, if it is still there.
   void put_off(const std::filesystem::path& file, std::chrono::milliseconds time);
-  // Why folders are looked through instead of watched, and what to do; empty where none is. Said
+  // Why folders are looked through instead of watched, and what to do; empty if none is. Said
   // once.
   [[nodiscard]] std::string complaint();
 
@@ -66,7 +66,7 @@ class Inbox {
 
   const std::filesystem::path root_;
   const std::size_t most_watches_;
-  UniqueFd events_;                               // none where the kernel gives none
+  UniqueFd events_;                               // none if the kernel gives none
   std::map<int, std::filesystem::path> folders_;  // by watch
   std::set<std::filesystem::path> unwatched_;
   std::map<std::filesystem::path, Signature>

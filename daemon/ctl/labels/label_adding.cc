@@ -64,7 +64,7 @@ void look_for_silence(Session& session, std::span<const OpenSample> files, std::
   }
 }
 
-// Where there is more to wait for than one request.
+// If there is more to wait for than one request.
 void show_progress(Console& console, std::size_t done, std::size_t all) {
   if (all <= kFilesAtOnce) return;
   console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",

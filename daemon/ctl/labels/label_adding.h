@@ -25,7 +25,7 @@ struct Added {
   Json samples = Json::array();  // as label.add told of each, with "file"
 };
 
-// Which share of each of these samples is silent, by a guess at the model's own floor; null where
+// Which share of each of these samples is silent, by a guess at the model's own floor; null if
 // it is no sound, or nobody can look now.
 [[nodiscard]] std::vector<Json> silent_shares(Session& session, const Json& digests);
 [[nodiscard]] bool is_mostly_silent(const Json& share);

@@ -108,7 +108,7 @@ std::string listed(const Json& versions) {
   return joined(names);
 }
 
-// Where that which was forgotten lives on, and how that ends, too.
+// Where forgotten samples live on, and how that ends, too.
 void tell_versions(Console& console, const Json& reply) {
   const Json learned = reply.value("versions", Json::array());
   const Json named = reply.value("named_in", Json::array());

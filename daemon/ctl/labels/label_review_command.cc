@@ -19,7 +19,7 @@ struct ReviewOptions {
   bool terminal = false, no_open = false;
 };
 
-// In place of this program; returns only where it cannot be started.
+// In place of this program; returns only if it cannot be started.
 [[noreturn]] void become_server(const Session& session, const ReviewOptions& options) {
   const std::string program = this_program().parent_path() / "moil-review";
   std::vector<std::string> words{program, "--socket", session.socket, "--port",

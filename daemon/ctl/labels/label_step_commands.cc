@@ -44,7 +44,7 @@ struct UndoOptions {
   bool with_samples = false;
 };
 
-// Asks where there is somebody to ask.
+// Asks if there is somebody to ask.
 bool is_agreed(Session& session, const std::string& question) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1 || session.json) return false;
   session.console.note(question + " [y/N]");

@@ -19,7 +19,7 @@ struct Label {
 };
 
 struct Pair {
-  std::string label, said;  // said: empty where nothing was
+  std::string label, said;  // said: empty if no label was said
   double count = 0;
 };
 

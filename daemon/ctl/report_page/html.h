@@ -18,14 +18,14 @@ namespace moil::daemon::ctl::html {
 [[nodiscard]] std::string element(std::string_view tag, std::string_view html,
                                   std::string_view attributes = "");
 [[nodiscard]] std::string paragraph(std::string_view html, std::string_view attributes = "");
-// Nothing where there is no body.
+// Nothing if there is no body.
 [[nodiscard]] std::string section(std::string_view title, std::string_view html);
-// Scrolls by itself where the screen is narrow. No heading where `heading` is empty; rows of HTML.
+// Scrolls by itself if the screen is narrow. No heading if `heading` is empty; rows of HTML.
 [[nodiscard]] std::string table(const std::vector<std::string>& heading, std::string_view html_rows,
                                 std::string_view attributes = "");
 [[nodiscard]] std::string row(const std::vector<std::string>& html_cells,
                               std::string_view attributes = "");
-// Rows as moilctl prints them, the first of each as its heading; nothing where there are none.
+// Rows as moilctl prints them, the first of each as its heading; nothing if there are none.
 [[nodiscard]] std::string key_table(const Rows& rows);
 // Filled so far, from 0 to 1.
 [[nodiscard]] std::string bar(double share, std::string_view css_class = "");

@@ -102,7 +102,7 @@ class Chart {
     }
   }
 
-  // Beside their lines' ends, pushed apart where these meet.
+  // Beside their lines' ends, pushed apart if these meet.
   void names() {
     std::vector<std::pair<double, const ChartLine*>> ends;
     for (const ChartLine& line : lines_)

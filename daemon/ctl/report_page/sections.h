@@ -1,5 +1,5 @@
 // The parts of the report's page, a file each: HTML of what job.get says of a job (`job`, with its
-// result). Nothing where a report has nothing to say of them. Pure functions.
+// result). Nothing if a report has nothing to say of them. Pure functions.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace moil::daemon::ctl {
 
 // Reads answers from `in`, a line each, until there is no sample or no line left; the exit status.
-// model: whose proposals are shown; empty where there is only one.
+// model: whose proposals are shown; empty if there is only one.
 int review_on_terminal(Session& session, const std::string& model, std::istream& in);
 
 }  // namespace moil::daemon::ctl

@@ -17,7 +17,7 @@ class BuildRecord {
 
   // An object. Its members are of this build, but not of any form.
   [[nodiscard]] std::optional<Json> load() const;
-  // Replaces the file atomically, with its folder where that is missing. kIo.
+  // Replaces the file atomically, and makes its folder if that is missing. kIo.
   void save(Json record) const;
   void forget() const;
 

@@ -23,7 +23,7 @@ std::size_t need_of(const data::SampleDataset& samples, std::size_t index, const
   }
 }
 
-// Where a file's head does not tell: the file, and what lies in it beside it.
+// If a file's head does not show it: the file, and what lies in it beside it.
 std::size_t bytes_to_tell(const data::EncodedHead& head) { return 2 * head.size; }
 
 std::string mebibytes(std::size_t bytes) {

@@ -38,10 +38,10 @@ struct DecodingNeeds {
                                            const data::Kind& kind, int threads,
                                            std::size_t most = kNoLimit);
 
-// The room that a night gives to decoding: for a sample each thread, where that is not too much;
-// for the largest sample alone where it is. No more than is available, where that is limited: what
+// The room that a night gives to decoding: for a sample each thread, if that is not too much;
+// for the largest sample alone if it is. No more than is available, if that is limited: what
 // does not fit then is left out. But never less than the usual sample needs, for a night that
-// leaves out most of them is of no use: where that is not available, the job is refused.
+// leaves out most of them is of no use: if that is not available, the job is refused.
 [[nodiscard]] std::size_t choose_room(const DecodingNeeds& needs,
                                       std::optional<std::size_t> available);
 
@@ -65,7 +65,7 @@ class DecodingRoom {
   };
 
   // Waits until so much is free; to be given back before more is asked for. kBadData, naming the
-  // sample and both numbers, where it never will be.
+  // sample and both numbers, if it never will be.
   void enter(std::size_t bytes, const data::SampleDataset& samples, std::size_t index);
   void leave(std::size_t bytes);
 

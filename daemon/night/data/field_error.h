@@ -22,7 +22,7 @@ namespace moil::night {
          error.code() == ErrorCode::kUnimplemented;
 }
 
-// Does `work`; where it cannot be done as it was asked for, that is the field's error. Others (a
+// Does `work`; if it cannot be done as it was asked for, that is the field's error. Others (a
 // full disk, no memory) stay what they are.
 template <typename Work>
 auto at_field(const std::string& pointer, const Work& work) {

@@ -35,7 +35,7 @@ using LeftOut = std::vector<LeftOutSample>;
 [[nodiscard]] Json to_json(const LeftOut& left_out, std::size_t most = SIZE_MAX);
 [[nodiscard]] LeftOut left_out_from_json(const Json& json);
 
-// kInvalidArgument, with names, where nothing to train on is left of one of the datasets because
+// kInvalidArgument, with names, if nothing to train on is left of one of the datasets because
 // none of its samples can be read. `mix`: without them.
 void require_enough(const data::Mix& mix, const LeftOut& left_out);
 

@@ -21,7 +21,7 @@ struct NightData::Readers {
 
   data::LabelStore store;
   std::unique_ptr<data::LabelDataset> labelled;
-  std::unique_ptr<data::ClassSubset> chosen;  // where the job names labels
+  std::unique_ptr<data::ClassSubset> chosen;  // if the job names labels
   std::unique_ptr<data::SamplePack> images;
   std::unique_ptr<data::FeaturePack> features;
 };

@@ -48,19 +48,19 @@ class NightData {
   // From now on decoding is held within the room, which outlives it.
   void decode_within(DecodingRoom& room) { origins_.room = &room; }
 
-  // D_M of the job: the same for the same job and data. Where the model's outputs are labels',
-  // classes are rows of the model. At the job's field: where it is empty, where the model lacks a
-  // class of the pack, where a local label is mapped to a class that neither has, and where a label
-  // is none that the model's task can learn.
+  // D_M of the job: the same for the same job and data. If the model's outputs are labels',
+  // classes are rows of the model. An error at the job's field if D_M is empty, if the model lacks
+  // a class of the pack, if a local label is mapped to a class that neither has, or if the model's
+  // task cannot learn a label.
   [[nodiscard]] data::Mix draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
                                    const std::unordered_set<data::Digest>& unreadable = {}) const;
   // How many parts each sample of the mix has, and which of them hold no signal; one that cannot be
   // read, or takes more than the job's budget, has 1: it is left out later. Reads every sample's
-  // file where the kind's samples may have several.
+  // file if the kind's samples may have several parts.
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
-  // Whether a head can begin at this value: where the pack holds feature maps, only at theirs.
+  // Whether a head can begin at this value: if the pack holds feature maps, only at theirs.
   bool can_split_at(const std::string& value) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them,
   // at the same value. backbone: its network's fingerprint.
@@ -75,7 +75,7 @@ class NightData {
   const std::map<std::string, std::uint64_t>& other_media() const;
 
  private:
-  // Labels that the job names, which must be there, and those that are taken where they are.
+  // Labels that the job names, which must be there, and labels that are taken if they are there.
   struct Choice {
     std::vector<std::string> labels, where_there;
   };
@@ -91,7 +91,7 @@ class NightData {
   std::unique_ptr<Readers> readers_;
   const data::Kind& kind_;
   const std::size_t most_bytes_;  // that a sample may take
-  std::optional<Choice> choice_;  // where the job names labels
+  std::optional<Choice> choice_;  // if the job names labels
   Origins origins_;
   data::Reconciliation reconciliation_;
 };

@@ -1,4 +1,4 @@
-// Judging a model's anchor (guard.h) where its accuracy is not known.
+// Judging a model's anchor (guard.h) if its accuracy is not known.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct AnchorQuestion {
   FeatureReader& reader;  // of the night's feature maps
 };
 
-// Through the night's feature maps where the anchor's frozen layers are those of the night; as a
-// whole, from the images, where they are others. Where it cannot be judged, the anchor's why_not
+// Through the night's feature maps if the anchor's frozen layers are those of the night; as a
+// whole, from the images, if they are others. If it cannot be judged, the anchor's why_not
 // says so. Takes the memory of judging, beside what the night holds.
 [[nodiscard]] Anchor judge_anchor(const AnchorQuestion& question);
 

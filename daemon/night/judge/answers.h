@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostChangedAnswers = 24;  // each way
 // {"labels": [{"label", "held_out", "right"}], "pairs": [{"label", "said", "count"}], "more":
 // {"labels", "pairs"}} of the model after the night: labels with the most wrong answers first, and
 // what was said in their place, the most frequent first ("said" null: nothing). `more` counts what
-// is left out. Where a classifier's sample has several labels, any of which is right, they are one
+// is left out. If a classifier's sample has several labels, any of which is right, they are one
 // ("tabby or persian"); a task that compares samples tells each label by itself.
 [[nodiscard]] nlohmann::json confusion(const data::Mix& mix, const Task& task,
                                        const Judgement& after);

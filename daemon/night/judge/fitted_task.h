@@ -5,7 +5,7 @@
 
 namespace moil::night {
 
-// By the plain views of all training samples, each side's targets as in training. Null where the
+// By the plain views of all training samples, each side's targets as in training. Null if the
 // task has nothing to choose. Depends on nothing but its arguments.
 [[nodiscard]] TaskPtr fitted_task(const JudgedHead& judged, const data::Mix& mix,
                                   FeatureReader& reader, KernelSelector& kernels);

@@ -43,7 +43,7 @@ struct Measured {
   std::size_t global_held_out = 0, local_held_out = 0, local_trained = 0;
   // Whether the labels of what is held out tell good answers from bad ones (measurable.h).
   bool global_tells = true, local_tells = true;
-  std::optional<Anchor> anchor;  // where it is another version than the one before the night
+  std::optional<Anchor> anchor;  // if it is another version than the one before the night
   std::vector<LocalClass> local_classes;
 };
 
@@ -53,7 +53,7 @@ struct Measured {
 [[nodiscard]] std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
                                                                const Measured& counts);
 
-// Why the new model is kept back, with what to do; nothing where it passes.
+// Why the new model is kept back, with what to do; nothing if it passes.
 [[nodiscard]] std::optional<std::string> objection(const daemon::GuardSpec& guard,
                                                    const Measured& measured);
 

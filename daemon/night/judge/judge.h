@@ -23,11 +23,11 @@ struct Right {
 
 struct Judgement {
   std::vector<Score> global,
-      local;  // the task's, its headline first; empty where nothing is held out
+      local;  // the task's, its headline first; empty if nothing is held out
   std::vector<std::vector<std::uint32_t>> local_said;  // the labels that each local sample got
-  // Where outputs are labels.
+  // Filled if outputs are labels.
   std::map<data::ClassId, Right> global_right, local_right;
-  std::optional<Calibration> calibration;  // where it was asked for, of one of several classes
+  std::optional<Calibration> calibration;  // if it was asked for, of one of several classes
 
   std::optional<double> headline_global() const { return headline(global); }
   std::optional<double> headline_local() const { return headline(local); }
@@ -69,9 +69,9 @@ struct JudgedHead {
   const ModelDescription& head;
   const WeightsOfPart& weights;
   const Task& task;
-  bool calibrates = false;  // where it can: every held-out sample costs some exponentials a class
+  bool calibrates = false;  // if it can: every held-out sample costs some exponentials a class
 };
-// Where the task compares samples, global ones are the examples of what local labels are not.
+// If the task compares samples, global ones are the examples of what local labels are not.
 [[nodiscard]] Judgement judge(const JudgedHead& judged, const data::Mix& mix, FeatureReader& reader,
                               KernelSelector& kernels);
 

@@ -2,7 +2,7 @@
 // samples as examples of what those labels are not.
 //
 // So a device with one new tag has something to compare it with. A global sample lacks a local
-// label that it does not have, also where its side does not speak of it (mix_targets.h). One
+// label that it does not have, even if its side does not speak of it (mix_targets.h). One
 // thread.
 #pragma once
 
@@ -22,7 +22,7 @@ class LocalScorer {
   LocalScorer(const Task& task, OutputForm form, const std::vector<data::MixedSample>& local);
 
   void add_local(std::span<const float> output, std::span<const float> target);
-  // Does nothing where the task compares no samples, or there are no local ones.
+  // Does nothing if the task compares no samples, or there are no local ones.
   void add_global(std::span<const float> output, std::span<const float> target);
   [[nodiscard]] const Scorer& scorer() const { return *scorer_; }
 

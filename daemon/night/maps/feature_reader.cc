@@ -297,7 +297,7 @@ void FeatureReader::put(std::span<const SampleView> wanted, const float* feature
   }
 }
 
-// False where the cache is as full as it may be. A disk that is full beyond that is no limit of the
+// False if the cache is as full as it may be. A disk that is full beyond that is no limit of the
 // cache's: everything else will meet it, too.
 bool FeatureReader::store(Filled& filled, const std::function<void()>& put) {
   try {

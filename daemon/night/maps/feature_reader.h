@@ -46,11 +46,11 @@ class FeatureReader {
   const data::Kind& kind() const { return *kind_; }
   // How many views training samples of this source have.
   int views_of(data::Source source) const;
-  // Whether training shows the mean of a sample's parts: where the kind asks for it, and a feature
-  // map is one vector, of which a mean is another.
+  // Whether training shows the mean of a sample's parts: it does if the kind asks for it and a
+  // feature map is one vector, of which a mean is another.
   bool trains_on_means() const;
-  // In how many ways training shows a sample, one after the other: a view of a part each, or, where
-  // it trains on means, a view of all parts; silence, where it is shown, is one behind them.
+  // In how many ways training shows a sample, one after the other: a view of a part each, or, if
+  // it trains on means, a view of all parts; silence, if it is shown, is one behind them.
   std::int64_t faces(const data::MixedSample& sample) const;
   // Whether training shows silence beside the sample: local ones of a kind that has some.
   bool shows_silence(const data::MixedSample& sample) const;
@@ -83,11 +83,11 @@ class FeatureReader {
   };
   // Brings every feature map into the cache, but for those of a pack, and those that it has no room
   // for: read() computes these each time. `progress` is told how many of feature_maps() are dealt
-  // with, after each batch, and stops the work by returning false; so returns false where it was
+  // with, after each batch, and stops the work by returning false; so returns false if it was
   // stopped. Its memory does not grow with the samples.
   bool fill(std::span<const Portion> portions, Filled& filled,
             const std::function<bool(std::int64_t done)>& progress);
-  // Where there is no cache: reads every sample once, as fill() does, and keeps nothing of it.
+  // If there is no cache: reads every sample once, as fill() does, and keeps nothing of it.
   bool survey(std::span<const Portion> portions, UnreadableSamples& unreadable,
               const std::function<bool(std::int64_t done)>& progress);
 

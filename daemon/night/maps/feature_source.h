@@ -20,7 +20,7 @@ struct Teacher {
 
 // An index names a sample and one of its faces, a view of a part: sample + size() * face. So 0 to
 // size() - 1 are the samples' first parts as they are; training asks for the faces in order().
-// Where it trains on means, a face is a view of all parts together.
+// If it trains on means, a face is a view of all parts together.
 class FeatureSource : public BatchSource {
  public:
   // `samples`, their targets, `reader` and the teacher must outlive it.

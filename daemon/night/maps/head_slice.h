@@ -6,7 +6,7 @@
 
 namespace moil::night {
 
-// From the split point on; the whole model where nothing is frozen.
+// From the split point on; the whole model if nothing is frozen.
 inline ModelDescription head_slice(const ModelDescription& model, const Freeze& freeze) {
   return freeze.split.empty() ? model : realize_slice(model, freeze.split, freeze.split_dims).head;
 }

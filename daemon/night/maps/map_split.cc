@@ -17,7 +17,7 @@
 namespace moil::night {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;  // LMDB's, where the system's pages are no larger
+constexpr std::uint64_t kPageBytes = 4096;  // LMDB's, if the system's pages are no larger
 
 double share_of(std::uint64_t room, std::uint64_t bytes) {
   return bytes <= room ? 1 : static_cast<double>(room) / static_cast<double>(bytes);

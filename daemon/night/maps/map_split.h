@@ -1,4 +1,4 @@
-// Which value the feature maps are of: the split of LF(n), or, where its maps do not fit into the
+// Which value the feature maps are of: the split of LF(n), or, if its maps do not fit into the
 // cache, one further back whose maps are smaller. The layers between then run in every step.
 //
 // Bytes against seconds, told in advance: bytes are arithmetic, and seconds of frozen layers go by
@@ -27,7 +27,7 @@ struct MapSplit {
   std::uint64_t bytes = 0;         // of all
   double fitting = 1;              // share of the maps that there is room for
   double saved = 1;                // share of the frozen layers' work that they spare an epoch
-  std::string why;                 // where it is not the split of LF(n), or not all fit
+  std::string why;                 // if it is not the split of LF(n), or not all fit
 };
 
 // {"split", "map_bytes", "bytes", "fitting", "saved", "why"}
@@ -39,7 +39,7 @@ struct MapNeeds {
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  // bytes
 };
 
-// freeze.split is not empty. The split of LF(n) where its maps fit; else the one before it that
+// freeze.split is not empty. The split of LF(n) if its maps fit; else the one before it that
 // spares most, the later of equals.
 [[nodiscard]] MapSplit choose_map_split(const ModelDescription& model, const Freeze& freeze,
                                         const MapNeeds& needs);

@@ -20,7 +20,7 @@ struct KernelProfile {
   std::map<std::string, std::string> answers;
 };
 
-// Nothing where there is no profile, or one that this build cannot read.
+// Nothing if there is no profile, or one that this build cannot read.
 [[nodiscard]] KernelProfile load_kernel_profile(const std::filesystem::path& file);
 
 // Adds to the profile; what is there already stays. Replaces the file atomically.

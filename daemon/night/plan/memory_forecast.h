@@ -14,7 +14,7 @@ struct MemoryForecast {
   std::size_t libraries = 16 << 20;
   std::size_t weights = 0;   // that the night itself keeps: of a classifier that grew
   std::size_t samples = 0;   // names, labels and places of all that are known
-  std::size_t decoding = 0;  // of samples; counted where they are read: with or without a cache
+  std::size_t decoding = 0;  // of samples; counted if they are read: with or without a cache
   std::size_t caching = 0;   // while feature maps are computed, beyond the weights
   std::size_t training = 0;  // while the head trains, or is prepared for it
   std::size_t judging = 0;   // while models are judged

@@ -66,7 +66,7 @@ void grow(StoredModel& model, const std::vector<std::string>& classes, std::uint
   model.labels = classes;
 }
 
-// Where there is not the memory for it, a night begins with random rows.
+// If there is no memory for it, a night begins with random rows.
 void plan_rows(NightModel& night, const NightPlanInput& input) {
   night.imprint = plan_imprint(input.base, night.base_head, input.mix, input.spec);
   if (!night.imprint) return;
@@ -105,7 +105,7 @@ void require_rows(const NightModel& night, const NightPlanInput& input) {
                     "there is no training sample of one; label some (\"moilctl label add\")");
 }
 
-// Where rows may be imprinted, or the task chooses something by training samples.
+// If rows may be imprinted, or the task chooses something by training samples.
 bool asks_plain(const NightPlanInput& input) {
   const Task& task = *input.base.task;
   if (task.fitting({}) != nullptr) return true;
@@ -132,7 +132,7 @@ void place_split(NightModel& night, const NightPlanInput& input) {
   night.freeze.split_dims = night.maps->dims;
 }
 
-// On the CPU, too, where the budget has no room for what another processor needs beside its own.
+// On the CPU, too, if the budget has no room for what another processor needs beside its own.
 void place_backbone(NightModel& night, const NightPlanInput& input) {
   if (input.processors == nullptr || night.backbone->is_identity()) return;
   const Placement placement = input.processors->for_maps(night.backbone->inference_model(),

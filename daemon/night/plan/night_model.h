@@ -36,16 +36,16 @@ struct TrainingMemory {
 [[nodiscard]] TrainingMemory training_memory_from_json(const nlohmann::json& json);
 
 struct NightModel {
-  StoredModel bundle;  // grown for the mix's classes, where its task has any
-  Freeze freeze;       // its split is that of `maps`, where maps are kept
+  StoredModel bundle;  // grown for the mix's classes, if its task has any
+  Freeze freeze;       // its split is that of `maps`, if maps are kept
   std::optional<MapSplit> maps;
-  ModelDescription head;       // the whole model where nothing is frozen
+  ModelDescription head;       // the whole model if nothing is frozen
   ModelDescription base_head;  // the same of the model before the night
   std::unique_ptr<KernelSelector> backbone_kernels, trainer_kernels;
   std::unique_ptr<Backbone> backbone;
   nlohmann::json map_processors;       // Placement::record, of the backbone
   std::size_t driver_bytes = 0;        // of other processors' drivers
-  std::optional<ImprintPlan> imprint;  // where rows are imprinted
+  std::optional<ImprintPlan> imprint;  // if rows are imprinted
   // Null if nothing trains (n = 0, or no epochs). Elastic training has the plan of training
   // everything.
   std::unique_ptr<Trainer> trainer;

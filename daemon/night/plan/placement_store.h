@@ -28,7 +28,7 @@ class PlacementStore {
  public:
   PlacementStore(std::filesystem::path file, const PlacementKey& key);
 
-  // Nothing where it is not known, or another build's.
+  // Nothing if it is not known, or another build's.
   [[nodiscard]] std::optional<nlohmann::json> load() const;
   // Replaces the file atomically.
   void save(const nlohmann::json& record) const;

@@ -12,9 +12,9 @@
 namespace moil::night {
 
 struct ProcessorPlan {
-  // As engine/io/selection_json.h makes it; {"why"} where no device can be had.
+  // As engine/io/selection_json.h makes it; {"why"} if no device can be had.
   nlohmann::json told;
-  std::string picture;  // of the schedule, SVG; empty where there is none
+  std::string picture;  // of the schedule, SVG; empty if there is none
 };
 
 // Measures training on both processors, in memory that is given back. title: of the picture.

@@ -22,9 +22,9 @@ struct Placement {
   std::shared_ptr<Processor> processor;  // null: the CPU computes all
   Assignment assignment;
   // For choices and report: asked, method, device, layers (by name: "CGC", of FP, BP and UP, "-"
-  // where there is none), predicted seconds a step of the schedule and of the CPU alone, transfers
+  // if there is none), predicted seconds a step of the schedule and of the CPU alone, transfers
   // a step, what the driver refused and what it keeps of memory for itself (driver_bytes), and why
-  // the CPU computes all, where it does. Null where nothing else than the CPU comes into question.
+  // the CPU computes all, if it does. Null if nothing else than the CPU comes into question.
   nlohmann::json record;
 
   [[nodiscard]] std::size_t driver_bytes() const;
@@ -52,7 +52,7 @@ class ProcessorChooser {
   // model: prepared for inference.
   [[nodiscard]] Placement for_maps(const ModelDescription& model, std::int64_t batch,
                                    KernelSelector& kernels);
-  // Training as recorded; on the CPU where that cannot be had now, which the record then says.
+  // Training as recorded; on the CPU if that cannot be had now, which the record then says.
   [[nodiscard]] Placement recorded_training(const nlohmann::json& record);
 
  private:
@@ -79,18 +79,18 @@ class ProcessorChooser {
 };
 
 // Opens the second processor for this process; what is compiled is kept below `profiles`.
-// ProcessorError where there is none, or none that works here: a driver that offers the CPU calls a
-// linker, and ends the process where it may start no program (confinement.h).
+// ProcessorError if there is none, or none that works here: a driver that offers the CPU calls a
+// linker, and ends the process if it may start no program (confinement.h).
 [[nodiscard]] std::shared_ptr<Processor> open_second_processor(
     const std::filesystem::path& profiles);
 
 // The record of what the CPU computes. before: the record that it takes the place of, whose "asked"
 // it keeps.
 [[nodiscard]] nlohmann::json on_cpu(const std::string& why, const nlohmann::json& before = {});
-// For the nights to come: "auto" is the CPU where a driver has crashed the worker.
+// For the nights to come: "auto" is the CPU if a driver has crashed the worker.
 void remember_crash(const std::filesystem::path& profiles);
 
-// Where a device failed: the CPU computes all from then on. Keeps `before` as "until_then".
+// If a device failed: the CPU computes all from then on. Keeps `before` as "until_then".
 [[nodiscard]] nlohmann::json given_up(const std::string& why, const nlohmann::json& before = {});
 // Why, of such a record; empty of any other.
 [[nodiscard]] std::string reason_given_up(const nlohmann::json& record);

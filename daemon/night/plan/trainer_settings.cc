@@ -23,7 +23,7 @@ OptimizerConfig optimizer_config(const daemon::OptimizerSpec& spec) {
   return config;
 }
 
-constexpr double kStepEpochs = 10;  // where a job names none
+constexpr double kStepEpochs = 10;  // if a job names none
 
 ScheduleConfig schedule_config(const daemon::ScheduleSpec& spec, double learning_rate) {
   static constexpr ScheduleKind kKinds[] = {ScheduleKind::kConstant, ScheduleKind::kStep,
@@ -38,7 +38,7 @@ ScheduleConfig schedule_config(const daemon::ScheduleSpec& spec, double learning
 }
 
 // A step's samples, in equal parts of at most `most`: of all divisors the largest, if that is more
-// than half of what may be. Where there is none, as of a prime number, the few samples that equal
+// than half of what may be. If there is none, as of a prime number, the few samples that equal
 // parts leave over are left out.
 void cut_batch(TrainerConfig& config, std::int64_t most) {
   for (std::int64_t part = std::min(most, config.batch); 2 * part > most; --part) {

@@ -86,7 +86,7 @@ void plan_probe(NightModel& night, const NightPlanInput& input, const TrainerCon
       night.probe->planned_bytes() + (1 + states_of_weight(config.optimizer)) * night.head_bytes;
 }
 
-// With transfers as long as they take here; as it was where no layout fits then.
+// With transfers as long as they take here; unchanged if no layout fits then.
 TrainerConfig with_swap_times(const NightModel& night, const NightPlanInput& input,
                               const TrainerConfig& config) {
   const auto* layers = &night.freeze.trainable_layers;

@@ -16,7 +16,7 @@ namespace moil::night {
 [[nodiscard]] std::int64_t count_questions(const Portion& portion, const FeatureReader& reader);
 
 // Asks `teacher`, the allocated head of the model before the night, about these. `progress` is told
-// how many are done and stops the work by returning false; so returns false where it was stopped,
+// how many are done and stops the work by returning false; so returns false if it was stopped,
 // and leaves no file then. kIo.
 bool write_soft_targets(const std::filesystem::path& path, HeadNetwork& teacher, const Task& task,
                         const Portion& portion, FeatureReader& reader,

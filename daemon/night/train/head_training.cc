@@ -21,7 +21,7 @@ Json to_json(const TrainState& state) {
 // Checkpoints of before weights' own steps were counted do not tell them.
 bool tells_updates(const Json& text) { return text.at("state").contains("updates"); }
 
-// Where nothing is chosen, every weight with a state takes every step.
+// If nothing is chosen, every weight with a state takes every step.
 void count_updates(TrainState& state, std::span<const PersistentTensor> tensors) {
   for (const PersistentTensor& tensor : tensors) {
     if (tensor.kind == TensorKind::kOptimizerState)

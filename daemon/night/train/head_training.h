@@ -18,7 +18,7 @@ class HeadTraining {
  public:
   virtual ~HeadTraining() = default;
 
-  // Takes memory, brings the weights, and goes on from the checkpoint where there is one: gives
+  // Takes memory, brings the weights, and goes on from the checkpoint if there is one: gives
   // what was saved beside it.
   virtual std::optional<nlohmann::json> begin(const ModelWeights& weights,
                                               const std::filesystem::path& checkpoint) = 0;
@@ -38,7 +38,7 @@ class HeadTraining {
   virtual double seconds() const = 0;
   // The pool that is needed, the largest if there are several, and what is beside it.
   virtual std::size_t planned_bytes() const = 0;
-  // What a report tells about the choices; null where there were none.
+  // What a report shows of the choices; null if there were none.
   virtual nlohmann::json choices() const = 0;
 };
 
@@ -50,7 +50,7 @@ struct ElasticPlan {
   const std::set<std::string>& trainable_layers;
   TrainerConfig config;
   ElasticConfig elastic;
-  ProfileInForce profile;  // where there is no checkpoint yet
+  ProfileInForce profile;  // if there is no checkpoint yet
   ImportanceProbe& probe;
   std::size_t full_planned_bytes = 0;
 };

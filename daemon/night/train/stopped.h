@@ -1,4 +1,4 @@
-// Thrown between steps where the night was asked to stop; everything to resume from is saved.
+// Thrown between steps if the night was asked to stop; everything to resume from is saved.
 #pragma once
 
 #include "base/error.h"

@@ -100,7 +100,7 @@ export const undo = safely(async () => {
   tell(`undone: ${items.length} ${items.length === 1 ? 'sample' : 'samples'}`);
 });
 
-// What is there stays, out of sight: answers that are on their way have where to go.
+// What is there stays, out of sight: answers that are on their way have a place to go to.
 export const end = safely(async () => {
   await inTurn(() => call('end'));
   state.over = true;
