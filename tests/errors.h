@@ -9,7 +9,7 @@
 
 namespace moil::test {
 
-// The text of the error of this code that `action` throws; "" where it throws none.
+// The text of the error of this code that `action` throws; "" if it throws none.
 template <class Action>
 std::string error_of(const Action& action, ErrorCode code = ErrorCode::kInvalidArgument) {
   try {

@@ -30,7 +30,7 @@ class Access : public ::testing::Test {
   }
   ~Access() override { fs::permissions(folder_ / "home", fs::perms(0700)); }
 
-  // What the call throws as a user who is neither root nor the owner, where we may become one.
+  // What the call throws as a user who is neither root nor the owner, if we may become one.
   static std::string as_a_stranger(const std::function<void()>& call) {
     int pipe[2];
     if (::pipe(pipe) != 0) return "no pipe";

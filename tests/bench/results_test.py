@@ -1,4 +1,4 @@
-"""What nights come to: a mean says where models are not in service, and every figure what judged it."""
+"""What nights come to: a mean says if models are not in service, and every figure what judged it."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
     file("sevens/" + std::to_string(i), photo("seven " + std::to_string(i)));
   const Finished many = ctl({"label", "add", folder_ / "sevens", "--label", "7"});
   EXPECT_EQ(many.out, "120 added, 0 known already\n");
-  EXPECT_THAT(many.err, HasSubstr("adding  50 of 120\n"));  // a bar where there is a terminal
+  EXPECT_THAT(many.err, HasSubstr("adding  50 of 120\n"));  // a bar if there is a terminal
   EXPECT_EQ(ctl({"label", "add", folder_ / "sevens/3", "--label", "7"}).out,
             "0 added, 1 known already\n");
   const Json list = json({"label", "list"});

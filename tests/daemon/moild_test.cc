@@ -57,7 +57,7 @@ class Moild : public ::testing::Test {
   TempFolder folder_;
 };
 
-// A test that read the machine on which it runs would fail where that is busy, warm or on battery.
+// A test that read the machine on which it runs would fail if that is busy, warm or on battery.
 TEST_F(Moild, ADaemonOfATestSeesAMadeUpDeviceAndNotThisMachine) {
   const auto device = [](const MoildProcess& moild) {
     return result_of(moild.socket(), "system.status")["device"];
@@ -120,7 +120,7 @@ TEST_F(Moild, StopsWellAndLeavesNoSocket) {
   EXPECT_EQ(wait_for(again.socket(), id, "succeeded")["failures"], 0);
 }
 
-// Its log tells what the sanitizers say, where it was built with them.
+// Its log shows what the sanitizers say, if it was built with them.
 TEST_F(Moild, StoppedAmongQueuedRequestsItEndsWell) {
   for (int round = 0; round < 5; ++round) {
     MoildProcess moild(folder_ / "state", quick_settings());

@@ -62,7 +62,7 @@ inline std::vector<float> made(const Kind& kind, std::string_view file) {
   return values;
 }
 
-// Real data of the developer's machine; tests that want them skip where they are absent.
+// Real data of the developer's machine; tests that want them skip if they are absent.
 inline std::filesystem::path shared_data() {
   if (const char* folder = std::getenv("MOIL_SHARED_DATA")) return folder;
   return std::filesystem::path(MOIL_SOURCE_DIR) / "../shared/data";

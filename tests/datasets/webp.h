@@ -11,7 +11,7 @@
 
 namespace moil::data::test {
 
-// 3 or 4 channels; lossless where every visible pixel is to come back as it was.
+// 3 or 4 channels; lossless if every visible pixel is to come back as it was.
 inline std::vector<std::uint8_t> encode_webp(const Image& image, bool lossless = true) {
   std::uint8_t* raw = nullptr;
   const int stride = static_cast<int>(image.row_bytes());

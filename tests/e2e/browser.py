@@ -29,7 +29,7 @@ os.execvp(sys.argv[3], sys.argv[3:])"""
 
 
 def missing() -> str | None:
-    """Why there is no browser, as a clause; None where there is one."""
+    """Why there is no browser, as a clause; None if there is one."""
     return None if shutil.which("chromium") else "no browser: chromium is not installed (apt-get install chromium)"
 
 
@@ -130,7 +130,7 @@ class Browser:
         self.until("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def run(self, expression: str, seconds: float = 60) -> Any:
-        """The expression's value, once it is there where it is a promise."""
+        """The expression's value, awaited if it is a promise."""
         done = self._call("Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True},
                           seconds)
         if "exceptionDetails" in done:
@@ -152,7 +152,7 @@ class Browser:
         return self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
 
     def click(self, selector: str, *held: str) -> None:
-        """At its middle, as a mouse does, with these keys held; as a finger does where there is one."""
+        """At its middle, as a mouse does, with these keys held; as a finger does if there is one."""
         x, y = self._middle(selector)
         if self._touch:
             self._call("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})

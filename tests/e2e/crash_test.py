@@ -1,7 +1,7 @@
 """kill -9 of the worker and of the daemon, in every stage of a night.
 
 After a restart the job must complete, with the very weights of a run that was never killed. One of the
-photos cannot be read, so that what is left out is the same after a restart, too. And where a photo is
+photos cannot be read, so that what is left out is the same after a restart, too. And if a photo is
 forgotten in the middle, the weights must be those of a night that never saw it.
 """
 

@@ -1,4 +1,4 @@
-"""What the guard promises over several nights, and what it does where nothing can be measured."""
+"""What the guard promises over several nights, and what it does if nothing can be measured."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What moild writes to systemd's journal, and what moilctl shows of it.
 
-With a journald of its own, in a mount namespace; skipped where that cannot be had.
+With a journald of its own, in a mount namespace; skipped if that cannot be had.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSIDE = "MOIL_TEST_INSIDE"
 
 
 def enter() -> None:
-    """Goes on in a namespace where /run is empty; returns outside, where none can be made."""
+    """Goes on in a namespace where /run is empty; returns outside, if none can be made."""
     if os.environ.get(INSIDE) or os.geteuid() != 0 or not JOURNALD.exists():
         return
     unshare = ["unshare", "--mount", "--propagation", "private"]

@@ -1,4 +1,4 @@
-"""A machine of one's own for a test: this system's files under an overlay, in namespaces of its own, and where
+"""A machine of one's own for a test: this system's files under an overlay, in namespaces of its own, and if
 the kernel allows it a real systemd as its first process. What is installed or changed there is gone at its end.
 
 Needs root. `Machine.trouble` says why there is none, or why there is one without systemd.

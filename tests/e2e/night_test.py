@@ -1,6 +1,6 @@
 """A night in all its variants, through moild, moilctl and moil-pretrain.
 
-With the real handwritten digits where they can be fetched, else with synthetic ones.
+With the real handwritten digits if they can be fetched, else with synthetic ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cases.digits.table import runs_table
 # What README promises of a night is asked for: with so much global data and so many epochs that some held-out
 # samples, or which kernels were the fastest, decide nothing.
 NIGHT = replace(SETTINGS, alpha=0.75).with_night(epochs=6)
-IMAGES_PER_CLASS = 120  # where they are synthetic
+IMAGES_PER_CLASS = 120  # if they are synthetic
 MOST_FORGOTTEN, LEAST_LEARNED = 0.05, 0.9
 
 

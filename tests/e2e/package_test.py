@@ -1,5 +1,5 @@
-"""The Debian package: made, installed, upgraded with a job under way, refused where it is older than the state,
-removed and purged, in a machine of its own with a real systemd where that can be had."""
+"""The Debian package: made, installed, upgraded with a job under way, refused if it is older than the state,
+removed and purged, in a machine of its own with a real systemd if that can be had."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONFIG = 78  # sysexits.h
 SHARE = "/mnt/share"
 # Pages for who works on the sources.
 FOR_DEVELOPERS = {"testing.md", "dependencies.md", "custom-layers.md"} | {page.name for page in (ROOT / "docs").glob("*-benchmark.md")}
-# Files that were changed here are kept, as apt does where nobody can be asked; nothing need reach a disk.
+# Files that were changed here are kept, as apt does if nobody can be asked; nothing need reach a disk.
 INSTALL = ("dpkg", "--install", "--force-confold", "--force-unsafe-io")
 
 

@@ -68,7 +68,7 @@ class NightsTest(OwnModelTest):
         self.assertNotEqual(self.digest(cpu), self.digest(opencl), "another processor rounds otherwise")
 
     def check_as_good_as(self, cpu: Job, other: Job) -> None:
-        """To half a point, or to a sample where there are fewer than 200."""
+        """To half a point, or to a sample if there are fewer than 200."""
         for side in ("global", "local"):
             count = cpu["result"]["details"]["samples"][f"{side}_validation"]
             expected, found = (job["result"][f"{side}_after"] for job in (cpu, other))

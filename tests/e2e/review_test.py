@@ -84,7 +84,7 @@ class Review:
         self.address, self.port, self.token = found[0], int(found[1]), found[2]
 
     def ask(self, path: str, body: dict[str, Any] | None = None, secret: str = "") -> tuple[int, str]:
-        """A call where there is a body, as the page makes it. The status and what is said."""
+        """A call if there is a body, as the page makes it. The status and what is said."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         here = f"127.0.0.1:{self.port}"
         headers = {"Host": here, "Origin": f"http://{here}", "Moil-Review": secret}

@@ -18,7 +18,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def own_namespace() -> None:
-    """From now on, mounts of this process and its children are their own. OSError where that is not allowed."""
+    """From now on, mounts of this process and its children are their own. OSError if that is not allowed."""
     _checked(_libc.unshare(_CLONE_NEWNS), "unshare")
     _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount")
 

@@ -1,4 +1,4 @@
-"""Digit-like images where the real digits cannot be fetched, in the same file format.
+"""Digit-like images if the real digits cannot be fetched, in the same file format.
 
 Seven-segment figures of 8x8 pixels and 17 grey levels, shifted, dimmed and with noise; a function
 of the seed alone.

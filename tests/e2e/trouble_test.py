@@ -158,7 +158,7 @@ class DamageTest(TroubleTest):
 
 
 class OthersFilesTest(unittest.TestCase):
-    """What one program writes, another may read; where it may not, the error says what stops whom."""
+    """What one program writes, another may read; if it may not, the error says what stops whom."""
 
     def test_what_is_written_for_others_has_the_modes_of_the_umask(self) -> None:
         mask = os.umask(0)

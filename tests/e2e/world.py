@@ -111,7 +111,7 @@ def worker_script(file: Path, *before: str) -> Path:
 
 
 def pausing_worker(folder: Path) -> Path:
-    """Where the file `pause` in the folder names a stage, the next night stops there for ever."""
+    """If the file `pause` in the folder names a stage, the next night stops there for ever."""
     flag = folder / "pause"
     pause = f'MOIL_PAUSE_AT=$(cat "{flag}"); export MOIL_PAUSE_AT; rm "{flag}"'
     return worker_script(folder / "worker", f'if [ "$1" = run ] && [ -s "{flag}" ]; then {pause}; fi')

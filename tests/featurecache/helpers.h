@@ -84,7 +84,7 @@ inline Caught caught(const std::function<void()>& work) {
     EXPECT_NE(error.text.find(expected_text), std::string::npos) << error.text; \
   } while (false)
 
-// Runs work in a child that never returns to the test; the exit status is 0 where work returns.
+// Runs work in a child that never returns to the test; the exit status is 0 if work returns.
 inline pid_t spawn(const std::function<void()>& work) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;

@@ -46,7 +46,7 @@ void check_json(const ModelDescription& model) {
 }
 
 // Layers that compute nothing: they rearrange elements, or stand zeros beside them. How many of
-// them a wiring takes follows from where the others find their elements in memory, which no file
+// them a wiring takes follows from if the others find their elements in memory, which no file
 // says.
 bool only_moves(const LayerDescription& layer) {
   static const std::set<std::string> kMoves = {"flatten", "pad", "permute", "reshape"};

@@ -119,7 +119,7 @@ class Exchange {
   std::string replies_;
 };
 
-// The ids of the replies that the lines have a right to, as text; null where none can be told.
+// The ids of the replies that the lines have a right to, as text; null if none can be told.
 class Promised {
  public:
   explicit Promised(std::string_view bytes) {

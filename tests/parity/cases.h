@@ -18,7 +18,7 @@ struct Tensor {
 
 class Cases {
  public:
-  // Null where the file is not there (PyTorch is not installed). Read once.
+  // Null if the file is not there (PyTorch is not installed). Read once.
   static const Cases* get();
 
   std::vector<const Json*> of_kind(const std::string& kind) const;
@@ -49,7 +49,7 @@ void expect_close(const std::vector<float>& actual, const std::vector<float>& ex
 
 }  // namespace moil::test
 
-// In a test: skips it where there are no cases.
+// In a test: skips it if there are no cases.
 #define MOIL_NEEDS_PARITY_CASES()                                                    \
   if (!moil::test::Cases::get())                                                     \
   GTEST_SKIP() << "no cases: PyTorch (python3-torch) is not installed, or the test " \

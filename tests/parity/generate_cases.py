@@ -5,7 +5,7 @@
 
 FOLDER gets cases.json (names, properties, and the place of every tensor) and cases.bin (the tensors,
 fp32, in PyTorch's order). Inputs are fp32 values; PyTorch computes in fp64, so that its own rounding
-is not part of the comparison. Ends with status 77 where PyTorch is not installed.
+is not part of the comparison. Ends with status 77 if PyTorch is not installed.
 """
 import json
 import pathlib

@@ -127,7 +127,7 @@ std::vector<Selection> selections() {
   return result;
 }
 
-// False where the one provider that is allowed has nothing for a step of the layer.
+// False if the one provider that is allowed has nothing for a step of the layer.
 template <class Check>
 bool computes(const Check& check) {
   try {

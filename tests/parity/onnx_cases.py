@@ -6,7 +6,7 @@
 For each model FOLDER gets NAME.onnx (batch norms kept), NAME-folded.onnx (as PyTorch exports by
 default, batch norms folded into convolutions) and NAME.safetensors: input, target, logits in
 evaluation mode, the loss, and the gradient of every parameter. The reference is
-computed in fp64. Ends with status 77 where PyTorch or torchvision is not installed.
+computed in fp64. Ends with status 77 if PyTorch or torchvision is not installed.
 """
 import copy
 import json
@@ -106,7 +106,7 @@ def settle(model, size):
 
     Every second channel is moved up by some deviations, the others down: what is near the turn of a
     ReLU would be flipped by rounding, and change gradients by more than rounding does. Networks that
-    have neither batch norms nor ReLUs, transformers among them, keep their features where they are.
+    have neither batch norms nor ReLUs, transformers among them, keep their features if they are.
     """
     convolutions = (torch.nn.Conv2d, torch.nn.Linear)
     movable = [m for m in model.modules() if isinstance(m, torch.nn.BatchNorm2d)]
@@ -195,7 +195,7 @@ def gradients(model, image, target):
 
 
 def is_smooth(model, image, target, random):
-    """Whether gradients stay where they are when the image is disturbed as rounding might."""
+    """Whether gradients stay if they are when the image is disturbed as rounding might."""
     here, _, _ = gradients(model, image, target)
     for _ in range(3):
         noise = torch.randn(image.shape, generator=random, dtype=image.dtype)

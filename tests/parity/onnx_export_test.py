@@ -5,7 +5,7 @@
 
 BUILD has the programs, CASES what onnx_cases.py wrote. Each model is imported by moil-onnx, some get
 new classes, and moil-onnx exports it. ONNX Runtime comes from PyPI into a virtual environment below
-BUILD. Ends with status 77 where it cannot be had, or where there are no cases.
+BUILD. Ends with status 77 if it cannot be had, or if there are no cases.
 """
 import json
 import os

@@ -174,7 +174,7 @@ class Tags(nn.Module):
 class WindowProducts(nn.Module):
     """Products written as equations: over windows, with axes that turn, and with a matrix."""
 
-    turned = {"mix"}  # units are rows where it becomes a layer
+    turned = {"mix"}  # units are rows if it becomes a layer
 
     def __init__(self, classes, width=24):
         super().__init__()

@@ -4,9 +4,9 @@
     operator_cases.py FOLDER BUILD
 
 For each operator FOLDER gets NAME.onnx and NAME.safetensors: an image of numbers that tell the operator
-from nothing (fractions, negative and large ones), and the output. Where passing over would be wrong and
+from nothing (fractions, negative and large ones), and the output. If passing over would be wrong and
 an import must refuse, the name begins with "refused-", and the node to be named is called "culprit".
-ONNX Runtime comes from PyPI into a virtual environment below BUILD; ends with status 77 where it cannot
+ONNX Runtime comes from PyPI into a virtual environment below BUILD; ends with status 77 if it cannot
 be had.
 """
 import json
@@ -128,7 +128,7 @@ def chosen(case):
 
 
 FOLDED = {"where-not": chosen}
-for to in WHOLES:  # of what each type can hold, where C leaves nothing open
+for to in WHOLES:  # of what each type can hold, if C leaves nothing open
     values = [[0.5, 2.75], [100.25, 0.0]] if T.DataType.Name(to).startswith("U") else [[0.5, -2.75], [100.25, 0.0]]
     FOLDED[f"floats-{T.DataType.Name(to).lower()}"] = lambda c, v=values, to=to: folded(c, v, numpy.float32, to=to)
     FOLDED[f"wholes-{T.DataType.Name(to).lower()}"] = lambda c, to=to: folded(

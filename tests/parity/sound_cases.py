@@ -5,7 +5,7 @@
 
 FOLDER gets cases.json (for each case a WAV file, the front end's description, and the place of its
 patches), the files, and patches.bin (fp32). Recordings of the Free Spoken Digit Dataset are among the
-sounds where MOIL_SHARED_DATA or ../shared/data has them. Ends with status 77 where NumPy is not
+sounds if MOIL_SHARED_DATA or ../shared/data has them. Ends with status 77 if NumPy is not
 installed; without torchaudio its cases are left out.
 """
 import io

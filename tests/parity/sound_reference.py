@@ -5,7 +5,7 @@ try:
     import torch
     import torchaudio
 
-    # In single precision torchaudio's own rounding is up to 2e-3 where a band is silent beside a loud one.
+    # In single precision torchaudio's own rounding is up to 2e-3 if a band is silent beside a loud one.
     torch.set_default_dtype(torch.float64)
 except (ImportError, OSError):
     torchaudio = None

@@ -48,7 +48,7 @@ static int is_below(const char* path) {
   return strncmp(path, below, below_length) == 0 && (path[below_length] == 0 || path[below_length] == '/');
 }
 
-/* Where the file is now. 0: it is not below the folder, or has no name any more. */
+/* If the file is now. 0: it is not below the folder, or has no name any more. */
 static int place_of(int fd, char* path) {
   if (record < 0) return 0;
   const int before = errno;
@@ -149,7 +149,7 @@ static void note_write(int fd, const char* path, int64_t at, const struct iovec*
   note(is_through ? kWriteThrough : kWrite, path, "", at, content, parts, bytes);
 }
 
-/* `place` < 0: where the file stands. */
+/* `place` < 0: if the file stands. */
 #define WRITE(call, content, parts, place)                                        \
   do {                                                                            \
     char path[PATH_MAX];                                                          \
@@ -206,7 +206,7 @@ ssize_t sendfile64(int fd, int from, off64_t* at, size_t bytes) {
 }
 ssize_t sendfile(int fd, int from, off_t* at, size_t bytes) { return sendfile64(fd, from, at, bytes); }
 
-/* A call that gives 0 where it is done. */
+/* A call that gives 0 if it is done. */
 #define CHANGE(type, call, is_ours, record_it) \
   do {                                         \
     if (!(is_ours)) return call;               \

@@ -26,7 +26,7 @@ __attribute__((constructor)) static void begin(void) {
   if (log != NULL) notes = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-/* The file's path, without an end where it cannot be told. */
+/* The file's path, without an end if it cannot be told. */
 static ssize_t path_of(int fd, char* path, size_t size) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

@@ -339,7 +339,7 @@ Json heard(const char* label) {
   return {{"unit", "seconds"}, {"intervals", {interval}}, {"more", 0}};
 }
 
-// Every image is a seven, or a nine where the model is wrong; one that begins with "bad" cannot be
+// Every image is a seven, or a nine if the model is wrong; one that begins with "bad" cannot be
 // read. One that begins with "many" is as many things as were asked for, and of one that says
 // "kills" the worker dies. A model in whose folder there is a file "broken" says nothing.
 int predict(int argc, char** argv) {

@@ -22,7 +22,7 @@ TEST(Timeline, IntervalsOfALabelLieApart) {
   for (const std::uint32_t part : {0U, 2U, 5U}) timeline.add(part, Labels{0}, of(0.5F));
   EXPECT_THAT(timeline.take().heard,
               ::testing::ElementsAre(IsHeard(0.0, 2, 0, 0.5F), IsHeard(2.5, 3.2, 0, 0.5F)));
-  // Where parts do not overlap, one that does not say it is a gap.
+  // If parts do not overlap, one that does not say it is a gap.
   Timeline apart({1, 1, 9, "seconds"}, 100);
   for (const std::uint32_t part : {0U, 1U, 3U}) apart.add(part, Labels{0}, of(0.5F));
   EXPECT_THAT(apart.take().heard,

@@ -90,7 +90,7 @@ TEST_F(EnergyMeters, TheWholeMachineCountsAlone) {
 
 TEST_F(EnergyMeters, AMachineThatTakesLessThanItsProcessorIsNotBelieved) {
   zone("intel-rapl:0", "package-0", 0);
-  zone("intel-rapl:1", "psys", 7);  // stands still, as where nothing is wired to it
+  zone("intel-rapl:1", "psys", 7);  // stands still, as a zone that nothing is wired to
   meter_.sample(0);
   count("intel-rapl:0", 30);
   meter_.sample(5);

@@ -25,7 +25,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kWidth = 1200, kHeight = 800;
 
-// Rows that compress well, with alpha where there are 2 or 4 channels.
+// Rows that compress well, with alpha if there are 2 or 4 channels.
 Image picture(int channels) {
   Image image;
   image.resize(kWidth, kHeight, channels);

@@ -180,7 +180,7 @@ std::vector<Medium> several() {
            false}};
 }
 
-// By the file's first bytes, or, where these do not tell, by all of it.
+// By the file's first bytes, or, if these do not show it, by all of it.
 std::size_t promised(const Kind& kind, const Bytes& file) {
   const auto head = std::span(file).first(std::min<std::size_t>(file.size(), 64 << 10));
   auto bytes = kind.working_bytes(head, file.size());
@@ -188,7 +188,7 @@ std::size_t promised(const Kind& kind, const Bytes& file) {
   return bytes.value_or(2 * file.size());
 }
 
-// As a night does with it; false where it is refused.
+// As a night does with it; false if it is refused.
 bool read_whole(const Kind& kind, SampleMaker& maker, const Bytes& file, std::vector<float>& out) {
   try {
     maker.load(file, "sample");

@@ -139,7 +139,7 @@ TEST_F(SampleFolderTest, AFolderAroundTheClassesIsEntered) {
   }
 }
 
-// Every photo that the developers have: damage is not seen where there is none.
+// Every photo that the developers have: none of them counts as damaged.
 TEST(SharedData, NoPhotoIsTakenForDamaged) {
   for (const char* name : {"imagenette-val.tar", "grocery61-val.tar"}) {
     const auto path = test::shared_data() / name;

@@ -99,7 +99,7 @@ TEST(SoundStreams, EveryStretchOfAWavFileIsHeard) {
     EXPECT_EQ(heard(two), whole);
     EXPECT_EQ(cut_sound(SoundBytesInMemory(two), "walk", 0, 1, 1 << 20).frames, 8000);
   }
-  // Samples end where the head says, where something else follows.
+  // Samples end where the head says, if something else follows.
   Bytes noted = right;
   append(noted, "LIST", Bytes(40000, 'z'));
   EXPECT_EQ(heard(noted), whole);

@@ -165,8 +165,8 @@ std::set<std::string> classifier_of(const TimingProfile& timing) {
   return names;
 }
 
-// A classifier whose bias alone learns would come to nothing; also where choosing takes all the
-// time, and whatever the machine's speed makes of the last digits.
+// A classifier whose bias alone learns would come to nothing; even if choosing takes all the time,
+// and whatever the machine's speed makes of the last digits.
 TEST(ElasticTrainer, TheSmallestRunTrainsAWholeLayer) {
   const TimingProfile timing = trainer_profile();
   const std::set<std::string> names = classifier_of(timing);

@@ -41,7 +41,7 @@ struct Probed {
         .measure(weights, rate, source, kAll, metric);
   }
 
-  // The loss of these weights on the probe's batch; where `updater` is given, after a step.
+  // The loss of these weights on the probe's batch; if `updater` is given, after a step.
   double loss(const WeightMap& of, WeightUpdater* updater = nullptr, WeightMap* after = nullptr) {
     TrainerConfig c = config;
     c.batch = kDrawn;
@@ -87,7 +87,7 @@ TEST(Importance, OfAnUpdateThatMadeNoNumberIsTheLeast) {
   }
 }
 
-// What the loss rises by where one tensor's update is undone.
+// What the loss rises by if one tensor's update is undone.
 TEST(Importance, IsTheLossOfUndoingAnUpdate) {
   Probed p(test::mlp_model(kInputs, 8, kClasses));
   const auto importance = p.importance();

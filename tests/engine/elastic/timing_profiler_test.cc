@@ -37,7 +37,7 @@ TEST(TimingProfiler, FrozenLayersCostNoUpdate) {
 }
 
 // The parts are medians of their own: together they are the step's, but for what disturbed some.
-// What no layer takes is besides, and is nothing where they make more than the step.
+// What no layer takes is besides, and is nothing if they make more than the step.
 void expect_parts_of_the_step(const Profiled& p) {
   const double parts = predicted_step(p.profile, p.graph, p.all());
   EXPECT_GE(p.profile.besides, 0);

@@ -18,7 +18,7 @@ std::vector<std::string> names(const std::vector<LayerDescription>& layers) {
   return result;
 }
 
-// What build_graph says against this model; empty where it accepts it.
+// What build_graph says against this model; empty if it accepts it.
 std::string refusal(const ModelDescription& model) {
   return test::error_of([&] { (void)build_graph(model, 2); });
 }

@@ -77,7 +77,7 @@ class Analysis {
     time_[{kind, i}] = static_cast<int>(live_.steps.size());
     live_.steps.push_back({kind, i});
   }
-  // When a step runs; -1 where it does not.
+  // When a step runs; -1 if it does not.
   int time(StepKind kind, int i) const {
     const auto it = time_.find({kind, i});
     return it == time_.end() ? -1 : it->second;

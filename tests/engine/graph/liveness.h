@@ -18,7 +18,7 @@ struct ExpectedStep {
   friend bool operator==(const ExpectedStep&, const ExpectedStep&) = default;
 };
 
-// A tensor with the ids by which a plan knows it (several where they are the same data).
+// A tensor with the ids by which a plan knows it (several if they are the same data).
 struct LiveTensor {
   std::string name;
   std::vector<TensorId> ids;
@@ -31,7 +31,7 @@ struct Liveness {
   std::vector<ExpectedStep> steps;
   std::vector<LiveTensor> tensors;
 
-  // The largest sum of live bytes over time, where whatever may share shares: no plan can be
+  // The largest sum of live bytes over time, if all that may share memory does: no plan can be
   // smaller.
   std::size_t lower_bound_bytes() const;
 };

@@ -75,7 +75,7 @@ WeightMap random_weights(const ModelDescription& model, unsigned seed);
 std::vector<float> infer(const ModelDescription& model, const WeightMap& weights,
                          std::int64_t batch, const std::vector<float>& input);
 
-// SGD with momentum and, where the plan clips, clipping by global norm: enough to train with.
+// SGD with momentum and, if the plan clips, clipping by global norm: enough to train with.
 class SgdUpdater : public WeightUpdater {
  public:
   void gradient_ready(const WeightUpdate& update) override;

@@ -75,7 +75,7 @@ class Accountant {
       pool_.use(id, o.compute_derivative);
   }
 
-  // A tensor like the value, in the memory of `over` where the layer works so.
+  // A tensor like the value, in the memory of `over` if the layer works so.
   TensorId add(const Value& value, TensorKind kind, InPlace wish, TensorId over) {
     if (wish == InPlace::kNo || over == kNoTensor) return pool_.add({value.name, value.info, kind});
     const CreateMode mode =

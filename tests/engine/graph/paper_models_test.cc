@@ -305,7 +305,7 @@ TEST(PaperModelsTest, LifespansAreTheOrdersOfTheirSteps) {
               ElementsAre(Orders{1}, Orders{}, Orders{8}, Orders{}, Orders{8}, Orders{1, 15}));
 }
 
-// What runs where any part of a chain of four trains, told by the rule alone.
+// What runs if any part of a chain of four trains, by the rule alone.
 std::vector<std::string> expected_steps(const std::vector<bool>& trains, bool clipped) {
   std::vector<std::string> steps, applied;
   for (int i = 0; i < 4; ++i) steps.push_back("F" + std::to_string(i));

@@ -1,10 +1,10 @@
 // Runs one layer by itself, as strictly as a plan allows.
 //
-// Every tensor has memory of its own with guards behind it. A step gets a tensor's data only where
+// Every tensor has memory of its own with guards behind it. A step gets a tensor's data only if
 // the layer's plan says that the step reads it, and NaNs otherwise; workspaces and saved tensors
 // start as NaNs. So a layer that reads what it did not declare computes NaNs here.
-// In place, F writes over its input and CD over the derivative wherever the plan wishes it and it
-// would be legal in a graph.
+// In place, F writes over its input and CD over the derivative if the plan wishes it and it would
+// be legal in a graph.
 #pragma once
 
 #include <cstdint>
@@ -125,7 +125,7 @@ void expect_thread_independent(const LayerSpec& spec, HarnessOptions options = {
 // At inference each sample alone gives the bits that it gives in the batch.
 void expect_batch_independent(const LayerSpec& spec);
 
-// make_layer and infer_outputs on these: the text of the error, or "" where none is thrown.
+// make_layer and infer_outputs on these: the text of the error, or "" if none is thrown.
 std::string error_of(const LayerSpec& spec, bool training = false);
 // The error has this part.
 void expect_refused(const LayerSpec& spec, const std::string& part, bool training = false);

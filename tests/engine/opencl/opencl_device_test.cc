@@ -1,4 +1,4 @@
-// The OpenCL processor itself: how it is found, what it keeps, and what it says where it fails.
+// The OpenCL processor itself: how it is found, what it keeps, and what it says if it fails.
 #include "tests/engine/opencl/opencl_device.h"
 
 #include <gmock/gmock.h>

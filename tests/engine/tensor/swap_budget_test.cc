@@ -151,7 +151,7 @@ void expect_whole_and_apart(const std::vector<Stay>& own, const std::vector<Tens
 }
 
 // Whatever the tensors: each use is in a stay, a tensor's stays are apart, and the budget is kept
-// where cutting everything keeps it.
+// if cutting everything keeps it.
 TEST(SwapBudget, PlansRandomPools) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

@@ -12,7 +12,7 @@
 
 namespace moil::test {
 
-// Sample i is of class i % 3: noise, plus 1 where the class has its features.
+// Sample i is of class i % 3: noise, plus 1 if the class has its features.
 class ToySource : public BatchSource {
  public:
   ToySource(std::int64_t samples, std::int64_t features, unsigned seed = 1)

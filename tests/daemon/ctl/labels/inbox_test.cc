@@ -32,7 +32,7 @@ class InboxTest : public ::testing::Test {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << name;
   }
-  // "cat: cat/a.jpg", or empty where nothing came.
+  // "cat: cat/a.jpg", or empty if nothing came.
   std::string next(Inbox& inbox, int wait = 0) const {
     const auto arrival = inbox.next(milliseconds(wait));
     if (!arrival) return "";
@@ -82,7 +82,7 @@ TEST_F(InboxTest, FoldersComeGoAndComeAgain) {
   EXPECT_EQ(next(inbox, 2000), ": c.jpg");
 }
 
-// What the content of the next file is; empty where nothing came.
+// What the content of the next file is; empty if nothing came.
 std::string content_of(const std::optional<Inbox::Arrival>& arrival) {
   if (!arrival) return "";
   char text[256] = {};

@@ -38,7 +38,7 @@ TEST(KernelSelector, MeasuresOnceAndRecords) {
 TEST(KernelSelector, ReplaysWhatWasRecorded) {
   KernelSelector first(unmeasured());
   (void)first.conv(kShape, ConvStep::kGradient);
-  // Whatever was recorded is used, also where it is not what would be chosen.
+  // Whatever was recorded is used, even if it is not what would be chosen.
   for (const auto& candidate : first.candidates(kShape, ConvStep::kGradient)) {
     KernelChoices choices = first.choices();
     choices.begin()->second = candidate->name();

@@ -96,7 +96,7 @@ TEST(SequenceImport, LayerNormInItsParts) {
   EXPECT_EQ(whole.types(), Types{"layer_norm"});
 }
 
-// A gain of one number is a weight all the same where a row has one place.
+// A gain of one number is a weight all the same if a row has one place.
 TEST(SequenceImport, LayerNormOfSinglePlaces) {
   Builder b;
   b.graph.inputs = {{"image", {-1, 6, 1}, true}};
