@@ -46,7 +46,7 @@ class Moilctl:
         return self.json("job", "get", str(job))["job"]
 
     def watch(self, job: int) -> dict[str, Any]:
-        """Follows a job to its end, with moilctl's progress bar where there is a terminal."""
+        """Follows a job to its end, with moilctl's progress bar if there is a terminal."""
         words = [str(word) for word in [*self._base, "job", "watch", str(job)]]
         progress = None if sys.stderr.isatty() else subprocess.DEVNULL
         subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=progress)

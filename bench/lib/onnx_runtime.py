@@ -16,7 +16,7 @@ class NotToBeHad(RuntimeError):
 
 
 def python_of(build: Path) -> Path:
-    """A Python that has MODULES; made where there is none yet."""
+    """A Python that has MODULES; made if there is none yet."""
     place = build / "onnxruntime"
     python = place / "bin" / "python"
     if python.exists() and _works(python):

@@ -30,8 +30,8 @@ class Unset(Asked):
 
 @dataclass(frozen=True)
 class Result(Asked):
-    """What a night came to. Accuracies are fractions, None where nothing judges them; those after it are of the
-    new model, whether it was promoted or not."""
+    """What a night came to. Accuracies are fractions, None if nothing judges them; those after the night are of the new
+    model, whether it was promoted or not."""
 
     global_before: float | None
     global_after: float | None
@@ -91,7 +91,7 @@ class JobFailed(RuntimeError):
 
 
 def result_of(row: Asked, job: dict[str, Any], basis: Basis) -> Result:
-    """From what `moilctl job get --json` says of a finished job. JobFailed where it came to no result."""
+    """From what `moilctl job get --json` says of a finished job. JobFailed if it came to no result."""
     if job["state"] not in ("succeeded", "rejected-by-guard"):
         raise JobFailed(f"{row.name}: the job is {job['state']}: {job['message']}")
     result = job["result"]
@@ -131,7 +131,7 @@ def result_of(row: Asked, job: dict[str, Any], basis: Basis) -> Result:
 
 @dataclass(frozen=True)
 class Mean:
-    """A figure's mean over several nights; where the guard kept some of their models back, it says so wherever it stands."""
+    """A figure's mean over several nights; if the guard kept some of their models back, it says so wherever it stands."""
 
     value: float
     nights: int
@@ -146,7 +146,7 @@ class Mean:
 
 
 def mean_of(promoted: Sequence[bool], figures: Sequence[float | None]) -> Mean:
-    """The mean of a figure of each night; nights that do not have it are left out. ValueError where none has it."""
+    """The mean of a figure of each night; nights that do not have it are left out. ValueError if none has it."""
     known = [(good, figure) for good, figure in zip(promoted, figures, strict=True) if figure is not None]
     if not known:
         raise ValueError("this figure is known of no night")

@@ -184,7 +184,7 @@ def accuracy(after: Night, archive: Path, index: dict[str, int]) -> float:
 
 
 def measured(after: Night, index: dict[str, int], options) -> dict:
-    """The night's figures with its accuracies, where asked for."""
+    """The night's figures with its accuracies, if asked for."""
     archives = {"global": options.global_val, "local": options.local_val}
     found = {name: accuracy(after, tar, index) for name, tar in archives.items() if tar}
     return {**after.figures, "accuracy": found}

@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as one writes it for PyTorch where speed counts.
+"""EfficientNet-Lite0 as one writes it for PyTorch if speed counts.
 
 The published modules pad before every convolution and keep batch norms apart. Here padding is the
 convolution's own, activations are in place, and for inference everything is frozen, folded and

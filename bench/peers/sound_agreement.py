@@ -4,7 +4,7 @@
     sound_agreement.py --preprocessing FILE --patches FILE SOUND.wav...
 
 FILE of patches is sound_bench's, of the same sounds at the front end's rate. Prints JSON; its "max_error" is
-null where torchaudio is asked for and not installed.
+null if torchaudio is asked for and not installed.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Case:
     name: str
     model: str  # with pretraining: of config/models
     dataset: str
-    size: Size  # images; of the global classes only where they are pretrained on here
+    size: Size  # images; of the global classes only if they are pretrained on here
     training: Training
     trainable_layers: Layers
     alpha: float = 0.0

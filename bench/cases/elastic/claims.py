@@ -69,7 +69,7 @@ def _times(ways: list[Summary], full: Summary | None) -> Iterator[_Judged]:
 
 
 def _refusal(way: Summary, elastic: list[Summary]) -> bool | None:
-    """No fault where the other ways' profiles say that nothing can be trained in so little time."""
+    """No fault if the other ways' profiles say that nothing can be trained in so little time."""
     smallest = max((other.smallest_rho or 0.0 for other in elastic), default=0.0)
     return None if way.rho < smallest else False
 

@@ -47,7 +47,7 @@ def new_record(file: Path | None, *, quick: bool, study: str | None) -> Record:
 
 
 def resumed_record(file: Path, *, quick: bool, study: str | None) -> Record:
-    """What an earlier run of the same kind left. Throws RuntimeError where it is of another kind."""
+    """What an earlier run of the same kind left. Throws RuntimeError if it is of another kind."""
     try:
         document = json.loads(file.read_text())
         results = trials_of(document)

@@ -37,7 +37,7 @@ class Summary:
 
     @property
     def mark(self) -> str:
-        """Behind means of accuracies: where some of the models were kept back."""
+        """Stands behind means of accuracies if some of the models were kept back."""
         return self._mean("seconds").mark if self.done else ""
 
     @property
@@ -77,7 +77,7 @@ class Summary:
         return max((r.elastic["smallest_rho"] for r in self.done if r.elastic), default=None)
 
     def remarks_beside(self, full: Summary | None) -> list[str]:
-        """The jobs', and where time stayed below what ρ allows though their profiles used it up, that."""
+        """The jobs' remarks, else a remark if time stayed below what ρ allows though their profiles used it up."""
         share = self.share_of(full) if full else None
         if self.remarks or not full or not self.rho or not share or share >= FULLY_USED * self.rho:
             return self.remarks

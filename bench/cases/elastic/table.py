@@ -56,7 +56,7 @@ def _cells(way: Summary, full: Summary | None) -> list[str]:
 
 
 def accuracy_text(way: Summary) -> str:
-    """The mean, and from where to where where there are several."""
+    """The mean, and the range if there are several accuracies."""
     if len(way.accuracies) < 2:
         return percent(way.accuracy) + way.mark
     return f"{percent(way.accuracy)}{way.mark} ({100 * min(way.accuracies):.1f}–{100 * max(way.accuracies):.1f})"

@@ -73,7 +73,7 @@ def row(case: Case, setting: Setting) -> Figures:
 
 
 def peak_or_none(measure: Any, *arguments: Any) -> int | None:
-    """The peak of a run, or None where the machine has no memory for it."""
+    """The peak of a run, or None if the machine has no memory for it."""
     try:
         return measure(*arguments)["peak_rss_bytes"]
     except ProgramError as error:

@@ -13,7 +13,7 @@ from .progress import Progress
 
 def run_swaps(setting: Setting, folder: Path, progress: Progress) -> list[dict[str, Any]]:
     """A row a mode; the modes take turns, for disk and machine are not the same from minute to minute.
-    RuntimeError where `folder` is no disk."""
+    RuntimeError if `folder` is no disk."""
     check_disk(folder)
     modes = swaps(setting.quick)
     found: list[list[dict[str, Any]]] = [[] for _ in modes]

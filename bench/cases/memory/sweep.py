@@ -10,7 +10,7 @@ from .measure import Setting, ours, peak_or_none, theirs
 from .models import layer_names, path_of
 from .progress import Progress
 
-Peak = Callable[[int], "int | None"]  # of a batch size; None where there is no memory for it
+Peak = Callable[[int], "int | None"]  # of a batch size; None if there is no memory for it
 STEP = 8  # batch sizes that are tried are multiples of it
 
 

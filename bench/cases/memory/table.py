@@ -48,7 +48,7 @@ def swap_table(rows: list[Row]) -> str:
 
 
 def frozen_line(rows: list[Row]) -> str:
-    """What freezing a layer in the middle saves; empty where its rows were not run."""
+    """What freezing a layer in the middle saves; empty if its rows were not run."""
     frozen = next((r for r in rows if r["model"].endswith(", middle frozen")), None)
     if frozen is None:
         return ""

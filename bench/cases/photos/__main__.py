@@ -39,7 +39,7 @@ def arguments() -> argparse.Namespace:
 
 
 def run_rows(chosen: list[Row], folder: Path, model: Path, photos: data.Photos, place: World) -> list[Result]:
-    """Whole rows where accuracy is judged; those in part beside them, where nothing is."""
+    """Whole rows judge accuracy; rows in part run beside them and judge nothing."""
     runs = {row.name: place.run(row) for row in chosen if not row.in_part}
     parts = [row for row in chosen if row.in_part]
     if parts:

@@ -57,7 +57,7 @@ class World:
             self.ctl.add_label(members, name, split)
 
     def run(self, row: Row, *, activate: bool = False) -> Result:
-        """With the job before it, where it has one: their seconds together, and what was known before."""
+        """With the job before it, if it has one: their seconds together, and what was known before."""
         if row.after is None:
             return self._run(row, activate=activate)
         base = self.active_version()

@@ -14,7 +14,7 @@ struct ChildResult {
 };
 
 // Forks, runs `work` in the child and returns what it returned. Call it before this process has
-// threads. Throws kInternal where the child fails; it says why on stderr.
+// threads. Throws kInternal if the child fails; it says why on stderr.
 [[nodiscard]] ChildResult run_in_child(const std::function<nlohmann::json()>& work);
 
 }  // namespace moil

@@ -15,16 +15,15 @@ struct BenchOptions {
   std::string model;
   std::string loss = "softmax_cross_entropy";
   std::int64_t batch = 64;
-  std::optional<int> trainable_layers;  // all where empty
-  std::string frozen_layer;             // one that is not trained; none where empty
+  std::optional<int> trainable_layers;  // all if empty
+  std::string frozen_layer;             // one that is not trained; none if empty
   int iterations = 5;
   int threads = 0;
   std::size_t budget_bytes = 0;
   SwapOptions swap;
   std::filesystem::path swap_folder;
-  bool measured = false;  // swap by measured times
-  std::filesystem::path
-      profile;  // kernels that were measured before, and are now; none where empty
+  bool measured = false;          // swap by measured times
+  std::filesystem::path profile;  // kernels that were measured before, and are now; none if empty
 };
 
 }  // namespace moil

@@ -22,20 +22,20 @@ struct ModelDescription;
 // What is chosen by measurement, and by which a network is planned.
 struct Measurements {
   KernelChoices kernels;
-  SwapTimes times;                                               // empty where nothing is measured
+  SwapTimes times;                                               // empty if nothing is measured
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of the swap folder's disk
 };
 void to_json(nlohmann::json& json, const Measurements& m);
 void from_json(const nlohmann::json& json, Measurements& m);
 
-// Chooses kernels, and measures the disk and the orders where the options want that. Takes all the
+// Chooses kernels, and measures the disk and the orders if the options want that. Takes all the
 // memory that trying things out takes: for a process of its own.
 [[nodiscard]] Measurements measure(const BenchOptions& options);
 
 // The libraries' own buffers: one small product, one small convolution.
 void warm_libraries(int threads);
 
-// A network by these measurements. Throws kInternal where they lack a kernel.
+// A network by these measurements. Throws kInternal if they lack a kernel.
 [[nodiscard]] std::unique_ptr<Network> make_network(const BenchOptions& options,
                                                     const Measurements& measurements);
 

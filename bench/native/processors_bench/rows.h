@@ -43,7 +43,7 @@ struct NetworkCase {
                                            const std::shared_ptr<Processor>& shared,
                                            const std::shared_ptr<Processor>& copies);
 
-// The largest error of the gradients and the loss where one step of one layer is elsewhere.
+// The largest error of the gradients and the loss if one step of one layer is elsewhere.
 struct Agreement {
   std::string layer, step;
   double max_relative_error = 0;

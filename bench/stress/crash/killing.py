@@ -118,7 +118,7 @@ class Killing:
         return None
 
     def _kill(self, before: int) -> bool:
-        """Kills somebody; False where the night's job has ended before that."""
+        """Kills somebody; False if the night's job has ended before that."""
         device = self._device
         last = device.schedule()["last_job"]
         stage = "queueing"

@@ -29,7 +29,7 @@ class Promises:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self.labels: set[str] = set()
-        self.in_service: set[int] = set()  # one; two where the last change was not answered
+        self.in_service: set[int] = set()  # one; two if the last change was not answered
         self.schedules: set[str] = set()
         self._unsure: set[str] = set()  # schedules whose removal was not answered
         self.kept = 0  # promises made

@@ -73,7 +73,7 @@ CONCERNS = {
 class Recorded:
     """`beginning` is a state folder before its first start, `log` what happened to it from there on.
 
-    `first` is what the device told before. `nights` are the weights of each job that came to its end; where a sample
+    `first` is what the device told before. `nights` are the weights of each job that came to its end; if a sample
     was forgotten meanwhile, `unforgotten` are those of a night that still had it.
     """
 

@@ -63,7 +63,7 @@ def _flood(path: Path, seconds: float, kinds: list[tuple[str, dict[str, Any], in
 
 
 def _one(path: Path, end: float, kinds: list[tuple[str, dict[str, Any], int]], sent: list[int], place: int) -> None:
-    """Sends what the socket takes and reads what comes; where it is hung up on, it comes again. The first client asks
+    """Sends what the socket takes and reads what comes; if it is hung up on, it comes again. The first client asks
     for one kind alone."""
     if place == 0:
         kinds = kinds[:1]

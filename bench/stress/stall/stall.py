@@ -79,7 +79,7 @@ class RoleFigures:
 class Figures:
     flush_ms: int
     methods: list[MethodFigures] = field(default_factory=list)
-    roles: list[RoleFigures] = field(default_factory=list)  # empty where this is not root
+    roles: list[RoleFigures] = field(default_factory=list)  # empty if this is not root
     unasked: list[str] = field(default_factory=list)  # methods of the daemon that are not tried here
     rest_ms: float = 0  # what system.status waits while nothing is asked for
     longest_wait_ms: float = 0
