@@ -8,11 +8,11 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_program(CCACHE ccache)
 if(CCACHE)
-  # It takes precompiled headers only where it may trust their definitions and times.
+  # It takes precompiled headers only if it may trust their definitions and times.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
-# The service, where no loop is long, and tests are compiled in half the time at -O1. What a target
+# The service, which has no long loop, and tests are compiled in half the time at -O1. What a target
 # says comes after the build type's own.
 add_library(moil_options INTERFACE)
 add_library(moil_light_options INTERFACE)
@@ -25,13 +25,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(moil_test_options INTERFACE -Wno-maybe-uninitialized)
   target_compile_options(moil_light_options INTERFACE -Wno-maybe-uninitialized)
 endif()
-# Where several sources are compiled at once, one's locals meet the globals of the others.
+# If several sources are compiled at once, one's locals meet the globals of the others.
 set(at_once $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
 target_compile_options(moil_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -Woverloaded-virtual -fno-omit-frame-pointer
   $<$<NOT:${at_once}>:-Wshadow> $<$<AND:${at_once},$<CXX_COMPILER_ID:GNU>>:-Wshadow=local>)
 # GCC 12 sees overlaps and endless lengths in "literal" + std::string that are not there (its bug
-# 105651), the latter where <string> is precompiled. The sanitizers look for real ones.
+# 105651), the latter if <string> is precompiled. The sanitizers look for real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(moil_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 endif()

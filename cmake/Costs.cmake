@@ -1,5 +1,5 @@
 # Suites that take long, and about how many seconds of two busy cores in the slower of the two builds: what
-# takes longest begins first, also where CTest has not measured anything yet. It passes over the suites
+# takes longest begins first, even if CTest has not measured anything yet. It passes over the suites
 # that a program does not have. A suite of ten seconds and more belongs here.
 foreach(suite_seconds IN ITEMS
     "JobFieldsToTry 100" "OwnChoice 130" "OpenclNetworks 85" "JobFields 60" "Moilctl 43" "Jobs 40" "Selection 38"

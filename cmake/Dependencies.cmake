@@ -26,7 +26,7 @@ find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 find_package(CLI11 REQUIRED)
 
-# What the engine computes with: OpenBLAS and Highway always, oneDNN where it is installed.
+# What the engine computes with: OpenBLAS and Highway always, oneDNN if it is installed.
 # OpenBLAS comes with pthreads, OpenMP or neither; Debian's alternatives prefer pthreads, which would
 # be a second thread pool beside our own. Named by path, the OpenMP build is found first at run time.
 add_library(moil_arithmetic INTERFACE)
@@ -54,7 +54,7 @@ if(MOIL_WITH_ONEDNN)
   endif()
 endif()
 message(STATUS "oneDNN: ${MOIL_HAVE_ONEDNN}")
-# The second processor: its folder is in the build where OpenCL's headers and CLBlast are.
+# The second processor: its folder is in the build if OpenCL's headers and CLBlast are.
 set(MOIL_HAVE_OPENCL OFF)
 if(MOIL_WITH_OPENCL)
   find_package(OpenCL QUIET)

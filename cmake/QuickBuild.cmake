@@ -9,7 +9,7 @@ set(MOIL_STANDARD_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstdint
                           <string> <string_view> <thread> <utility> <vector>)
 
 # moil_quick_build(TARGET [HEADERS ...]): for a target of several files; HEADERS are precompiled with
-# the standard ones, where there are enough files to pay for it.
+# the standard ones, if there are enough files to pay for it.
 function(moil_quick_build target)
   cmake_parse_arguments(ARG "" "" "HEADERS" ${ARGN})
   if(NOT MOIL_QUICK_BUILD)

@@ -1,5 +1,5 @@
 # moil_library(NAME [FOLDERS ...] [WITHOUT ...] LIBS ...): the static library moil_NAME of every
-# source below the folder NAME, or below FOLDERS where a room holds more than one library.
+# source below the folder NAME, or below FOLDERS if a room holds more than one library.
 function(moil_library name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;WITHOUT;LIBS" ${ARGN})
   if(NOT ARG_FOLDERS)
