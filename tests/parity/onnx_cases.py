@@ -40,7 +40,7 @@ def vgg16():
     """Its classifier thinner: two of its layers alone would be half a gigabyte of random numbers."""
     model = zoo.vgg16(num_classes=CLASSES)
     model.avgpool = torch.nn.Identity()
-    model.classifier[0] = torch.nn.Linear(512 * 2 * 2, 64)
+    model.classifier[0] = torch.nn.Linear(512, 64)
     model.classifier[3] = torch.nn.Linear(64, 32)
     model.classifier[6] = torch.nn.Linear(32, CLASSES)
     return model
@@ -75,7 +75,7 @@ MODELS = {
     "resnet18": (lambda: zoo.resnet18(num_classes=CLASSES), 64),
     "resnet50": (lambda: zoo.resnet50(num_classes=CLASSES), 32),
     "densenet121": (lambda: zoo.densenet121(num_classes=CLASSES), 32),
-    "vgg16": (vgg16, 64),
+    "vgg16": (vgg16, 32),
     "alexnet": (alexnet, 95),
     "vit_tiny": (lambda: vit_tiny(CLASSES), 64),
     "swin": (swin, 64),

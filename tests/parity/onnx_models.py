@@ -32,7 +32,10 @@ class SamePadConv(nn.Conv2d):
 
 
 def same_conv_norm(ins, outs, kernel, stride=1, groups=1, activation=True):
-    layers = [SamePadConv(ins, outs, kernel, stride, groups=groups, bias=False), nn.BatchNorm2d(outs, eps=1e-3)]
+    """As timm exports it: a convolution without a stride has as many zeros on each side, whatever the input's size."""
+    conv = SamePadConv if stride > 1 else nn.Conv2d
+    padding = 0 if stride > 1 else kernel // 2
+    layers = [conv(ins, outs, kernel, stride, padding, groups=groups, bias=False), nn.BatchNorm2d(outs, eps=1e-3)]
     return nn.Sequential(*layers, *([nn.ReLU6()] if activation else []))
 
 
