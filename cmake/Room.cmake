@@ -48,15 +48,13 @@ function(moil_discover_suites program)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${either})
 endfunction()
 
-# moil_test_program(NAME [BOTH] SOURCES ... [WITH ...] LIBS ... [HEADERS ...] [DEFINITIONS ...] [PROGRAMS ...]
-# [TIMEOUT SECONDS]): a GoogleTest program of SOURCES, together WITH sources of what it tests. BOTH: in the
-# plain build and in that of the sanitizers (TestsOnce.cmake). HEADERS are precompiled beside GoogleTest's;
-# PROGRAMS are built before it. TIMEOUT: of a suite, 300 s unless given.
+# moil_test_program(NAME SOURCES ... [WITH ...] LIBS ... [BOTH FOLDER ...] [HEADERS ...] [DEFINITIONS ...] [PROGRAMS ...]
+# [TIMEOUT SECONDS]): a GoogleTest program of SOURCES, together WITH sources of what it tests. BOTH: the folders
+# whose tests are in the plain build and in that of the sanitizers (TestsOnce.cmake). HEADERS are precompiled beside
+# GoogleTest's; PROGRAMS are built before it. TIMEOUT: of a suite, 300 s unless given.
 function(moil_test_program name)
-  cmake_parse_arguments(ARG "BOTH" "TIMEOUT" "SOURCES;WITH;LIBS;HEADERS;DEFINITIONS;PROGRAMS" ${ARGN})
-  if(NOT ARG_BOTH)
-    moil_tests_once(ARG_SOURCES)
-  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;WITH;LIBS;BOTH;HEADERS;DEFINITIONS;PROGRAMS" ${ARGN})
+  moil_tests_once(ARG_SOURCES ${ARG_BOTH})
   if(NOT ARG_SOURCES)
     return()
   endif()

@@ -8,13 +8,7 @@ namespace {
 std::atomic<std::uint64_t> count = 0;
 }  // namespace
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-
-namespace moil::test {
-bool counts_allocations() { return false; }
-}  // namespace moil::test
-
-#else
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 extern "C" {
 void* __libc_malloc(std::size_t);
@@ -44,10 +38,6 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
   return *memory == nullptr ? ENOMEM : 0;
 }
 }
-
-namespace moil::test {
-bool counts_allocations() { return true; }
-}  // namespace moil::test
 
 #endif
 

@@ -8,7 +8,6 @@
 
 namespace moil::test {
 
-[[nodiscard]] bool counts_allocations();
 [[nodiscard]] std::uint64_t allocations();
 
 }  // namespace moil::test

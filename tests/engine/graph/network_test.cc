@@ -13,6 +13,7 @@
 #include "tests/engine/graph/models.h"
 #include "tests/engine/graph/training.h"
 #include "tests/errors.h"
+#include "tests/plain_build.h"
 
 namespace moil {
 namespace {
@@ -78,7 +79,7 @@ TEST(NetworkTest, GradientsAreRightAcrossTensors) {
 }
 
 TEST(NetworkTest, NoStepAllocates) {
-  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  MOIL_NEEDS_PLAIN_BUILD("the sanitizer has a heap of its own");
   for (const auto& model :
        {test::chain_model(), test::residual_model(), smooth_model(), test::transformer_model()}) {
     Training t(model, 8, 1, true);
@@ -94,7 +95,7 @@ TEST(NetworkTest, NoStepAllocates) {
 }
 
 TEST(NetworkTest, NoInferenceAllocates) {
-  if (!test::counts_allocations()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+  MOIL_NEEDS_PLAIN_BUILD("the sanitizer has a heap of its own");
   const ModelDescription model = test::chain_model();
   WeightMap weights = test::random_weights(model, 1);
   KernelSelector kernels = test::fixed_kernels();

@@ -12,6 +12,7 @@
 #include "engine/io/model_json.h"
 #include "tests/engine/graph/liveness.h"
 #include "tests/engine/graph/models.h"
+#include "tests/plain_build.h"
 
 namespace moil {
 namespace {
@@ -173,6 +174,7 @@ TEST(ShippedNetworksTest, Plans) {
 }
 
 TEST(RandomNetworksTest, SharingMemoryChangesNoBitOfTraining) {
+  MOIL_NEEDS_BOTH_BUILDS();
   for (unsigned seed = 0; seed < kNetworkSeeds / 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     NetworkCase c = training_case(seed);

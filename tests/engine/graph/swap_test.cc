@@ -8,6 +8,7 @@
 #include "engine/tensor/swapper.h"
 #include "tests/engine/graph/models.h"
 #include "tests/errors.h"
+#include "tests/plain_build.h"
 #include "tests/scratch_folder.h"
 
 namespace moil {
@@ -50,6 +51,7 @@ SwapTimes random_times(unsigned seed, int orders) {
 }
 
 TEST(SwapTest, ChangesNoBit) {
+  MOIL_NEEDS_BOTH_BUILDS();
   for (unsigned seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     SwapCase c = random_case(seed);
