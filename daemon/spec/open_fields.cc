@@ -13,7 +13,6 @@ std::span<const std::string_view> choosable_fields() {
                                                  "/augment/views",
                                                  "/train/epochs",
                                                  "/train/batch",
-                                                 "/train/sampling",
                                                  "/train/optimizer/learning_rate",
                                                  "/train/optimizer/backbone_factor",
                                                  "/train/schedule/type",

@@ -8,7 +8,6 @@ namespace {
 
 using daemon::JobSpec;
 using daemon::OptimizerType;
-using daemon::Sampling;
 
 // Steps count, not passes: a small set is gone through more often. A classifier's steps cost
 // little.
@@ -30,8 +29,7 @@ int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train
 nlohmann::json to_json(const Candidate& candidate) {
   return {{"layers", candidate.layers ? nlohmann::json(*candidate.layers) : nlohmann::json("all")},
           {"learning_rate", candidate.learning_rate},
-          {"views", candidate.views},
-          {"sampling", daemon::name_of(candidate.sampling)}};
+          {"views", candidate.views}};
 }
 
 Candidate candidate_from_json(const nlohmann::json& json) {
@@ -40,9 +38,6 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   candidate.layers = layers == "all" ? std::nullopt : std::optional(layers.get<int>());
   candidate.learning_rate = json.at("learning_rate");
   candidate.views = json.at("views");
-  // An earlier release knew no other than shuffled epochs.
-  if (json.value("sampling", nlohmann::json()) == daemon::name_of(Sampling::kImportance))
-    candidate.sampling = Sampling::kImportance;
   return candidate;
 }
 
@@ -68,7 +63,6 @@ JobSpec filled(JobSpec spec, const Candidate& candidate, std::size_t train, doub
   fill("/freeze/batch_norms", spec.freeze.batch_norms, true);
   fill("/augment/views", spec.augment.views, candidate.views);
   fill("/train/batch", t.batch, kUsualBatch);
-  fill("/train/sampling", t.sampling, candidate.sampling);
   fill("/train/optimizer/learning_rate", t.optimizer.learning_rate, candidate.learning_rate);
   fill("/train/optimizer/backbone_factor", t.optimizer.backbone_factor, 0.5);
   fill("/train/schedule/type", t.schedule.type, daemon::ScheduleType::kCosine);

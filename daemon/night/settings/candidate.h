@@ -16,10 +16,9 @@ struct Candidate {
   std::optional<int> layers = 1;  // LF(n); empty: all
   double learning_rate = 0;
   int views = 1;
-  daemon::Sampling sampling = daemon::Sampling::kShuffled;
   bool operator==(const Candidate&) const = default;
 };
-// {"layers": 1 | "all", "learning_rate": 0.03, "views": 1, "sampling": "shuffled" | "importance"}
+// {"layers": 1 | "all", "learning_rate": 0.03, "views": 1}
 [[nodiscard]] nlohmann::json to_json(const Candidate& candidate);
 [[nodiscard]] Candidate candidate_from_json(const nlohmann::json& json);
 

@@ -14,10 +14,6 @@ constexpr double kRateFactor = 3;
 constexpr std::ptrdiff_t kMostRates = 3;
 // A deeper head's trial, or one of more views, takes so many times as long, as a rule.
 constexpr double kDearerTakes = 2;
-// All trials, in trials of the winner.
-constexpr double kMostTrials = 2;
-
-using daemon::Sampling;
 
 using Results = std::vector<const TrialResult*>;
 
@@ -67,7 +63,6 @@ std::string in_words(const Candidate& c) {
   std::snprintf(rate, sizeof rate, "%.2g", c.learning_rate);
   std::string text = depth_text(c.layers) + " at a learning rate of " + rate;
   if (c.views > 1) text += ", " + std::to_string(c.views) + " views of each sample";
-  if (c.sampling == Sampling::kImportance) text += ", samples drawn by importance";
   return text;
 }
 
@@ -129,15 +124,32 @@ bool Search::is_admissible(const TrialResult& result) const {
   return drop + std::sqrt(squared_error(before, after)) <= space_.most_global_drop;
 }
 
-// Where nothing is, what forgets least.
+// If nothing is, what forgets least.
 Results Search::admissible() const {
   const Results all = finished();
   Results list = all;
-  std::erase_if(list,
-                [&](const TrialResult* r) { return !is_admissible(*r) || !is_worth_drawing(*r); });
+  std::erase_if(list, [&](const TrialResult* r) { return !is_admissible(*r); });
   if (list.empty() && !all.empty())
     list = {largest(all, [](const TrialResult& r) { return mean(r.global.headline); })};
   return list;
+}
+
+// How far its rate is from the usual one of its depth; more above it than below.
+double Search::boldness(const TrialResult& result) const {
+  const double usual = first(result.candidate.layers, 1).learning_rate;
+  const double off = std::log(result.candidate.learning_rate / usual);
+  return off > 0 ? off * (1 + 1e-6) : -off;
+}
+
+const TrialResult* Search::best_for_both(const Results& list) const {
+  const TrialResult* best = largest(list, both);
+  if (best == nullptr) return nullptr;
+  const TrialResult* top = best;
+  for (const TrialResult* r : list)
+    if (r->candidate.views == top->candidate.views && is_as_good(*r, *top) &&
+        boldness(*r) < boldness(*best))
+      best = r;
+  return best;
 }
 
 const TrialResult* Search::chosen() const {
@@ -149,18 +161,17 @@ const TrialResult* Search::chosen() const {
   for (const TrialResult* r : list) shallowest = std::min(shallowest, rank(r->candidate.layers));
   std::erase_if(list,
                 [&](const TrialResult* r) { return rank(r->candidate.layers) != shallowest; });
-  const TrialResult* best = largest(list, both);
+  const TrialResult* best = best_for_both(list);
   std::erase_if(list, [&](const TrialResult* r) {
     return r->candidate.views <= best->candidate.views || !is_as_good(*r, *best);
   });
-  return list.empty() ? best : largest(list, both);
+  return list.empty() ? best : best_for_both(list);
 }
 
 bool Search::is_tried(const Candidate& candidate) const {
   return std::ranges::any_of(results_, [&](const TrialResult& r) {
     const Candidate& c = r.candidate;
     return c.layers == candidate.layers && c.views == candidate.views &&
-           c.sampling == candidate.sampling &&
            std::abs(c.learning_rate / candidate.learning_rate - 1) < 1e-6;
   });
 }
@@ -197,6 +208,7 @@ std::optional<Candidate> Search::untried_views(const TrialResult& beside,
 }
 
 std::optional<Candidate> Search::untried_rate(const TrialResult& around,
+                                              const std::vector<double>& factors,
                                               double seconds_left) const {
   if (!space_.rates) return std::nullopt;
   const auto tried = std::ranges::count_if(results_, [&](const TrialResult& r) {
@@ -204,7 +216,7 @@ std::optional<Candidate> Search::untried_rate(const TrialResult& around,
            r.candidate.views == around.candidate.views;
   });
   if (tried >= kMostRates) return std::nullopt;
-  for (const double factor : {kRateFactor, 1 / kRateFactor}) {
+  for (const double factor : factors) {
     Candidate c = around.candidate;
     c.learning_rate *= factor;
     if (!is_tried(c)) return if_it_fits(c, seconds_left);
@@ -212,24 +224,10 @@ std::optional<Candidate> Search::untried_rate(const TrialResult& around,
   return std::nullopt;
 }
 
-bool Search::is_worth_drawing(const TrialResult& result) const {
-  if (result.candidate.sampling == Sampling::kShuffled) return true;
-  Candidate twin = result.candidate;
-  twin.sampling = Sampling::kShuffled;
-  return std::ranges::all_of(results_, [&](const TrialResult& r) {
-    return r.candidate != twin || !is_as_good(r, result);
-  });
-}
-
-// Once: what it does for one of several that are about as good it does for all of them.
-std::optional<Candidate> Search::untried_sampling(const TrialResult& winner,
-                                                  double seconds_left) const {
-  const bool is_known = std::ranges::any_of(
-      results_, [](const TrialResult& r) { return r.candidate.sampling == Sampling::kImportance; });
-  if (!space_.sampling || is_known) return std::nullopt;
-  Candidate drawn = winner.candidate;
-  drawn.sampling = Sampling::kImportance;
-  return if_it_fits(drawn, seconds_left);
+bool Search::is_perfect(const TrialResult& result) const {
+  const std::vector<double>& headline = result.local.headline;
+  return !headline.empty() &&
+         std::ranges::all_of(headline, [&](double value) { return value >= space_.perfect; });
 }
 
 std::optional<Candidate> Search::untried_depth(double seconds_left) const {
@@ -244,34 +242,32 @@ std::optional<Candidate> Search::untried_depth(double seconds_left) const {
     const TrialResult* here = largest(finished_at(depth), local);
     if (here == nullptr) return std::nullopt;
     // A classifier's trials cost next to nothing.
-    const auto beside = shallow ? untried_rate(*largest(finished_at(depth), both), seconds_left)
+    const auto beside = shallow ? untried_rate(*best_for_both(finished_at(depth)),
+                                               {kRateFactor, 1 / kRateFactor}, seconds_left)
                                 : untried_views(*here, seconds_left);
     if (beside) return beside;
+    if (is_perfect(*here)) return std::nullopt;
     if (best != nullptr && local(*here) <= local(*best)) return std::nullopt;
     best = here;
   }
   return std::nullopt;
 }
 
-// Where the guard would let nothing pass, other rates are looked for whatever they cost.
-bool Search::is_worth_more_trials(const TrialResult& winner) const {
-  if (!space_.thrifty || !is_admissible(winner)) return true;
-  return seconds_spent() < kMostTrials * winner.seconds;
-}
-
 std::optional<Candidate> Search::next(double seconds_left) const {
   if (const auto c = untried_depth(seconds_left)) return c;
   const TrialResult* winner = chosen();
-  if (winner == nullptr || !is_worth_more_trials(*winner)) return std::nullopt;
-  if (const auto c = untried_views(*winner, seconds_left)) return c;
-  if (const auto c = untried_rate(*winner, seconds_left)) return c;
-  return untried_sampling(*winner, seconds_left);
+  if (winner == nullptr || is_admissible(*winner)) return std::nullopt;
+  return untried_rate(*winner, {1 / kRateFactor, 1 / kRateFactor / kRateFactor}, seconds_left);
 }
 
 Search::Choice Search::choice() const {
   const TrialResult* winner = chosen();
-  if (winner == nullptr)
-    return {cheapest(), "there was too little to try settings on; these are the cheapest"};
+  if (winner == nullptr) {
+    const std::string why = results_.empty()
+                                ? "there was too little to try settings on"
+                                : "no trial came to its end (" + results_.back().failed + ")";
+    return {cheapest(), why + "; these are the cheapest"};
+  }
   const TrialResult* top = largest(admissible(), local);
   const std::size_t trials = finished().size();
   std::string why = in_words(winner->candidate);

@@ -1,21 +1,18 @@
 // Which settings to try next, and which of those that were tried win.
 //
-// The classifier alone is tried first, then deeper heads as long as they learn the local samples
-// better, then other views and learning rates around what would be chosen, each as long as there is
-// time. Last, the winner's epochs are drawn by importance: such steps take as long as others, so
-// that what learns better in as many learns as well in less time, and nothing else is a reason to
-// draw. The choice is the shallowest of all that the guard would let pass whose local quality
-// cannot be told from the best one's (one standard error): what cannot be told apart is not worth
-// its time. At one depth it is the best for both sides, and many views if they do no harm: a trial
-// is shorter than a night, and it is long training that views keep from learning by heart.
-//
-// Nobody waits for a night that has a deadline before it. Another one tries depths and views, and
-// what is around the winner only while all trials took less than twice as long as the winner's: a
-// search is to cost no more than what it is for.
+// The classifier alone is tried first, at a few rates, then deeper heads with many views and with
+// few, as long as they learn the local samples better and there is room above: what tells every
+// held-out sample right leaves a dearer one nothing to win. The choice is the shallowest of all
+// that the guard would let pass whose local quality cannot be told from the best one's (one
+// standard error): what cannot be told apart is not worth its time. At one depth it is the best for
+// both sides; of rates that cannot be told apart the usual one, or else the gentlest; and many
+// views if they do no harm: a trial is shorter than a night, and it is long training that views
+// keep from learning by heart. If the guard would let nothing pass, gentler rates are tried.
 //
 // A function of the results so far, so that a resumed night goes on as it began. One thread.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,10 +49,9 @@ struct SearchSpace {
   double classifier_rate = 0, deep_rate = 0;
   bool rates = false;           // are open
   std::vector<int> views;       // growing
-  bool sampling = false;        // is open
-  bool thrifty = false;         // what is around the winner is tried only while trials are worth it
   Quality before;               // global, of the model before the night
   double most_global_drop = 1;  // the guard's
+  double perfect = std::numeric_limits<double>::infinity();  // no headline is above it
 };
 
 class Search {
@@ -64,6 +60,8 @@ class Search {
 
   const std::vector<TrialResult>& results() const { return results_; }
   void add(TrialResult result) { results_.push_back(std::move(result)); }
+  // The first trial finds it out.
+  void set_before(Quality before) { space_.before = std::move(before); }
   // It cannot be had after all: as if its trial had failed.
   void give_up(const Candidate& candidate, const std::string& why);
   // What costs least of all that there is.
@@ -76,7 +74,7 @@ class Search {
     Candidate candidate;
     std::string why;  // a sentence
   };
-  // The cheapest candidate where no trial came to its end.
+  // The cheapest candidate if no trial came to its end.
   [[nodiscard]] Choice choice() const;
   // Whether the guard would let it pass: its drop, with one standard error, is what it allows.
   [[nodiscard]] bool is_admissible(const TrialResult& result) const;
@@ -87,17 +85,18 @@ class Search {
   Candidate first(const Depth& depth, int views) const;
   std::optional<Candidate> untried_depth(double seconds_left) const;
   std::optional<Candidate> untried_views(const TrialResult& beside, double seconds_left) const;
-  std::optional<Candidate> untried_rate(const TrialResult& around, double seconds_left) const;
+  std::optional<Candidate> untried_rate(const TrialResult& around,
+                                        const std::vector<double>& factors,
+                                        double seconds_left) const;
   bool is_tried(const Candidate& candidate) const;
-  std::optional<Candidate> untried_sampling(const TrialResult& winner, double seconds_left) const;
-  // Whether a trial is of shuffled epochs, or better than its twin that is.
-  bool is_worth_drawing(const TrialResult& result) const;
   std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
   double expected_seconds(const Candidate& candidate) const;
-  bool is_worth_more_trials(const TrialResult& winner) const;
+  bool is_perfect(const TrialResult& result) const;
+  double boldness(const TrialResult& result) const;
   Results finished() const;
   Results finished_at(const Depth& depth) const;
   Results admissible() const;
+  const TrialResult* best_for_both(const Results& list) const;
   const TrialResult* chosen() const;
 
   SearchSpace space_;

@@ -1,5 +1,8 @@
 #include "daemon/night/settings/settings_record.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "datasets/identity/digest.h"
 
 namespace moil::night {
@@ -10,9 +13,15 @@ std::string fingerprint_of(const daemon::JobSpec& job) {
   const Json whole = daemon::to_json(job);
   Json decisive = Json::object();
   for (const char* part : {"global", "local", "freeze", "cache", "augment", "train", "elastic",
-                           "deadline_seconds", "memory", "swap"})
+                           "guard", "deadline_seconds", "memory", "swap"})
     decisive[part] = whole.at(part);
   return data::digest_of(decisive.dump()).hex();
+}
+
+constexpr std::size_t kMostJobs = 16;
+
+bool is_earlier(const Json& a, const Json& b) {
+  return a.value("of_version", Json(0)) < b.value("of_version", Json(0));
 }
 
 bool is_like(std::size_t local, std::size_t known) {
@@ -24,24 +33,42 @@ bool is_like(std::size_t local, std::size_t known) {
 SettingsRecord::SettingsRecord(std::filesystem::path file, const daemon::JobSpec& job)
     : file_(std::move(file)), job_(fingerprint_of(job)) {}
 
+Json SettingsRecord::load() const {
+  const auto file = file_.load();
+  if (!file || !file->contains("jobs") || !file->at("jobs").is_object()) return Json::object();
+  Json jobs = file->at("jobs");
+  for (auto it = jobs.begin(); it != jobs.end();)
+    it = it->is_object() ? std::next(it) : jobs.erase(it);
+  return jobs;
+}
+
 std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
-  const auto json = file_.load();
-  if (!json) return std::nullopt;
+  const Json jobs = load();
+  const auto json = jobs.find(job_);
+  if (json == jobs.end()) return std::nullopt;
   try {
     const KnownSettings known{candidate_from_json(json->at("candidate")), json->at("local"),
                               json->at("of_version")};
-    if (json->at("job") != job_ || !is_like(local, known.local)) return std::nullopt;
-    return known;
+    return is_like(local, known.local) ? std::optional(known) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
 }
 
 void SettingsRecord::keep(const KnownSettings& settings) const {
-  file_.save({{"job", job_},
-              {"candidate", to_json(settings.candidate)},
-              {"local", settings.local},
-              {"of_version", settings.version}});
+  Json jobs = load();
+  jobs.erase(job_);
+  while (jobs.size() >= kMostJobs)
+    jobs.erase(std::min_element(jobs.begin(), jobs.end(), is_earlier));
+  jobs[job_] = {{"candidate", to_json(settings.candidate)},
+                {"local", settings.local},
+                {"of_version", settings.version}};
+  file_.save({{"jobs", std::move(jobs)}});
+}
+
+void SettingsRecord::forget() const {
+  Json jobs = load();
+  if (jobs.erase(job_) > 0) file_.save({{"jobs", std::move(jobs)}});
 }
 
 }  // namespace moil::night

@@ -1,8 +1,9 @@
-// What an earlier night of a model chose, so that the next one need not try again: kept where the
-// night passed the guard, in profiles/settings/NAME.json.
+// What an earlier night of a model chose by trials, so that the next one need not try again: kept
+// if the night passed the guard, in profiles/settings/NAME.json.
 //
-// It counts for jobs that leave the same fields open and set the others alike, as long as the local
-// samples are not half as many again, nor two thirds; of this build alone (build_record.h).
+// A record for each of the latest jobs that leave the same fields open and set the others alike. It
+// counts as long as the local samples are not half as many again as those of the trials' night, nor
+// two thirds; of this build alone (build_record.h).
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace moil::night {
 
 struct KnownSettings {
   Candidate candidate;
-  std::size_t local = 0;  // samples that were trained on
+  std::size_t local = 0;  // samples of the night that tried
   std::int64_t version = 0;
 };
 
@@ -26,10 +27,12 @@ class SettingsRecord {
 
   [[nodiscard]] std::optional<KnownSettings> find(std::size_t local) const;
   void keep(const KnownSettings& settings) const;
-  // They led to a model that was kept back.
-  void forget() const { file_.forget(); }
+  // They led to a model that was kept back. Other jobs' stay.
+  void forget() const;
 
  private:
+  [[nodiscard]] Json load() const;  // by job
+
   BuildRecord file_;
   std::string job_;  // what of it decides
 };

@@ -65,10 +65,9 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
   space.classifier_rate = space.rates ? first_rate(job.train.optimizer, true) : rate;
   space.deep_rate = space.rates ? first_rate(job.train.optimizer, false) : rate;
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
-  // Elastic training draws its samples alike (daemon/job_spec.cc), and a deadline may choose it.
-  space.sampling = open("/train/sampling") && !job.elastic && !job.deadline_seconds;
-  space.thrifty = !job.deadline_seconds;
   space.most_global_drop = job.guard.max_global_drop;
+  const Metric headline = base.task->headline();
+  if (headline.is_fraction && headline.higher_is_better) space.perfect = 1;
   return space;
 }
 

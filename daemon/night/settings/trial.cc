@@ -69,13 +69,13 @@ class Trial {
     ground.forecast(forecast_memory(model_, is_cached_));
   }
 
-  UnreadableSamples bring_maps(bool with_training) {
+  UnreadableSamples bring_maps() {
     if (!is_cached_ && ground_.is_read) return {};
     const data::Mix& mix = ground_.mix;
     std::vector<FeatureReader::Portion> portions;
-    if (with_training) portions.push_back(trained_portion(mix, spec_, model_.asks_plain));
+    portions.push_back(trained_portion(mix, spec_, model_.asks_plain));
     portions.push_back({mix.global_validation});
-    if (with_training) portions.push_back({mix.local_validation});
+    portions.push_back({mix.local_validation});
     FeatureReader::Filled filled;
     const std::int64_t maps = reader_->feature_maps(portions);
     const Pace pace;
@@ -243,15 +243,17 @@ constexpr double kPartOfSteps = 0.5;
 }  // namespace
 
 TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
-                         const Candidate& candidate, UnreadableSamples& unreadable) {
+                         const Candidate& candidate, UnreadableSamples& unreadable,
+                         std::optional<Quality>* before) {
   TrialResult result{candidate, {}, {}, 0, ""};
   const auto start = std::chrono::steady_clock::now();
   const daemon::JobSpec spec =
       for_trials(filled(job, candidate, ground.mix.train.size(), kPartOfSteps));
   try {
     Trial trial(ground, spec);
-    unreadable = trial.bring_maps(true);
+    unreadable = trial.bring_maps();
     if (unreadable.empty()) {
+      if (before != nullptr) *before = trial.judge_base();
       trial.train();
       trial.judge(result.local, result.global);
     }
@@ -263,18 +265,6 @@ TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
   }
   result.seconds = seconds_since(start);
   return result;
-}
-
-std::optional<Quality> global_before(const TrialGround& ground, const daemon::JobSpec& job,
-                                     const Candidate& candidate, UnreadableSamples& unreadable) {
-  const daemon::JobSpec spec = for_trials(filled(job, candidate, ground.mix.train.size()));
-  try {
-    Trial trial(ground, spec);
-    unreadable = trial.bring_maps(false);
-    return unreadable.empty() ? trial.judge_base() : Quality{};
-  } catch (const NoTimeLeft&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace moil::night

@@ -37,15 +37,10 @@ struct TrialGround {
 
 // Plans, computes and trains the job as it is filled; `unreadable` names samples that cannot be
 // read, and the result is of no meaning then. What cannot be planned, as over a budget, or had no
-// time is told in `failed`.
+// time is told in `failed`. `before`, unless null: how good the model before the night is on the
+// trials' global held-out samples; left as it is if the trial ends before that is known.
 [[nodiscard]] TrialResult try_settings(const TrialGround& ground, const daemon::JobSpec& job,
-                                       const Candidate& candidate, UnreadableSamples& unreadable);
-
-// How good the model before the night is on the trials' global held-out samples, through the maps
-// of this candidate. Nothing if there is no time for it.
-[[nodiscard]] std::optional<Quality> global_before(const TrialGround& ground,
-                                                   const daemon::JobSpec& job,
-                                                   const Candidate& candidate,
-                                                   UnreadableSamples& unreadable);
+                                       const Candidate& candidate, UnreadableSamples& unreadable,
+                                       std::optional<Quality>* before = nullptr);
 
 }  // namespace moil::night

@@ -70,7 +70,7 @@ UnreadableSamples ChooseStage::choose() {
     return {};
   }
   if (const auto known = known_settings().find(local_samples())) {
-    night_.choices.settings["known"] = true;
+    night_.choices.settings["known"] = known->local;
     settle(known->candidate, "the night of version " + std::to_string(known->version) +
                                  " chose them, with " + std::to_string(known->local) +
                                  " local samples");
@@ -130,18 +130,8 @@ Search ChooseStage::searched() const {
 UnreadableSamples ChooseStage::try_all() {
   night_.begin(Stage::kChoose, milliseconds(seconds_for_trials()).count());
   began_ = std::chrono::steady_clock::now();
-  Json& settings = night_.choices.settings;
   TrialGround shared = ground();
   UnreadableSamples unreadable;
-  if (!trials_.train.empty() && !settings.contains("before")) {
-    const auto before = global_before(shared, night_.file.spec, searched().cheapest(), unreadable);
-    if (!unreadable.empty()) return unreadable;
-    if (!before) {
-      settle(searched().cheapest(), "there was no time to try settings; these are the cheapest");
-      return {};
-    }
-    settings["before"] = to_json(*before);
-  }
   Search search = searched();
   spent_ = search.seconds_spent();
   while (try_next(search, shared, unreadable)) {
@@ -160,13 +150,20 @@ void ChooseStage::note_bytes(std::size_t bytes) {
   most = std::max(bytes, most);
 }
 
-// False where enough is known, or the time is over.
+// False if enough is known, or the time is over.
 bool ChooseStage::try_next(Search& search, TrialGround& ground, UnreadableSamples& unreadable) {
   const double left = seconds_left();
   if (trials_.train.empty() || left <= 0) return false;
   const auto candidate = search.next(left);
   if (!candidate) return false;
-  search.add(try_settings(ground, night_.file.spec, *candidate, unreadable));
+  Json& settings = night_.choices.settings;
+  std::optional<Quality> before;
+  search.add(try_settings(ground, night_.file.spec, *candidate, unreadable,
+                          settings.contains("before") ? nullptr : &before));
+  if (before) {
+    search.set_before(*before);
+    settings["before"] = to_json(*before);
+  }
   ground.is_read = ground.is_read || search.results().back().failed.empty();
   return true;
 }
@@ -217,11 +214,12 @@ void ChooseStage::remember(bool promoted) const {
   // What was known and could not be had is to be looked for anew; what nobody tried is no finding.
   const bool given_up = settings.contains("given_up"), tried = settings.contains("trials");
   const bool known = settings.contains("known") && !given_up;
-  if (promoted && (tried || known))
-    known_settings().keep(
-        {candidate_from_json(settings.at("chosen")), local_samples(), night_.file.version});
-  else if (!promoted || given_up)
+  if (promoted && (tried || known)) {
+    const std::size_t local = known ? settings.at("known").get<std::size_t>() : local_samples();
+    known_settings().keep({candidate_from_json(settings.at("chosen")), local, night_.file.version});
+  } else if (!promoted || given_up) {
     known_settings().forget();
+  }
 }
 
 nlohmann::json ChooseStage::details() const {

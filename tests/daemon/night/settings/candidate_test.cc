@@ -15,8 +15,7 @@ JobSpec job(const json& more = json::object()) {
 }
 
 TEST(Candidate, FillsWhatIsOpen) {
-  const JobSpec spec = filled(job(), {16, 0.02, 4, daemon::Sampling::kImportance}, 2800);
-  EXPECT_EQ(spec.train.sampling, daemon::Sampling::kImportance);
+  const JobSpec spec = filled(job(), {16, 0.02, 4}, 2800);
   EXPECT_EQ(spec.freeze.trainable_layers.count, 16);
   EXPECT_TRUE(spec.freeze.batch_norms);
   EXPECT_EQ(spec.augment.views, 4);
@@ -59,10 +58,10 @@ TEST(Candidate, SettledFieldsAreThoseThatWereOpen) {
 }
 
 TEST(Candidate, IsReadAsItWasWritten) {
-  for (const Candidate& c : {Candidate{1, 0.03, 1}, Candidate{std::nullopt, 0.1, 4},
-                             Candidate{1, 0.1, 1, daemon::Sampling::kImportance}})
+  for (const Candidate& c : {Candidate{1, 0.03, 1}, Candidate{std::nullopt, 0.1, 4}})
     EXPECT_EQ(candidate_from_json(to_json(c)), c);
-  const json earlier = {{"layers", 1}, {"learning_rate", 0.1}, {"views", 1}};
+  const json earlier = {
+      {"layers", 1}, {"learning_rate", 0.1}, {"views", 1}, {"sampling", "importance"}};
   EXPECT_EQ(candidate_from_json(earlier), (Candidate{1, 0.1, 1}));
 }
 

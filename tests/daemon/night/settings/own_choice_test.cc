@@ -179,6 +179,26 @@ TEST(OwnChoice, SettingsAreRememberedForTheMemoryThatTheyWereTriedIn) {
   }
 }
 
+TEST(OwnChoice, EachJobHasARecordOfItsOwn) {
+  JobPlace place(kLabelled);
+  const auto file = place.layout().settings("small");
+  const auto record = [&](const Json& changes) {
+    return SettingsRecord(file, place.submitted(with(place.open_description(), changes)));
+  };
+  const SettingsRecord plain = record(kNothing),
+                       other = record({{"guard", {{"max_global_drop", 0.5}}}});
+  plain.keep({Candidate{1, 0.03, 1}, 36, 1});
+  EXPECT_FALSE(other.find(36)) << "another guard lets other settings pass";
+  other.keep({Candidate{2, 0.02, 4}, 36, 2});
+  EXPECT_EQ(plain.find(36)->candidate.layers, 1);
+  other.forget();
+  EXPECT_FALSE(other.find(36));
+  EXPECT_TRUE(plain.find(36)) << "a model that was kept back is no other job's fault";
+  for (int n = 1; n <= 40; ++n) record({{"train", {{"batch", n}}}}).keep({Candidate{}, 36, 2 + n});
+  EXPECT_FALSE(plain.find(36)) << "the file does not grow for ever";
+  EXPECT_TRUE(record({{"train", {{"batch", 40}}}}).find(36));
+}
+
 TEST(OwnChoice, ASearchIsMadeOnce) {
   for (const Json& changes : std::vector<Json>{kNothing,
                                                {{"global", {{"alpha", 0}}}},
