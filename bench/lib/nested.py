@@ -34,4 +34,5 @@ def choose(folds: int, judges: Collection[int], try_all: Callable[[Pair], Iterab
                 if judge in found:
                     found[judge].setdefault(setting, []).append(scores[other])
     means = {judge: {setting: fmean(scores) for setting, scores in tried.items()} for judge, tried in found.items()}
-    return {judge: Choice(max(scores, key=lambda setting: scores[setting]), scores) for judge, scores in means.items()}
+    # Rounded: equals may differ in their last bits.
+    return {judge: Choice(max(scores, key=lambda setting: round(scores[setting], 9)), scores) for judge, scores in means.items()}

@@ -113,6 +113,13 @@ class Settings(unittest.TestCase):
         expected = [scores[tuple(sorted((3, other))), everybodys[3].setting, other] for other in (1, 2, 4, 5)]
         self.assertAlmostEqual(everybodys[3].scores[everybodys[3].setting], sum(expected) / 4)
 
+    def test_of_equals_the_first_is_chosen(self) -> None:
+        scores = {"a": (0.1, 0.7, 0.3, 0.2), "b": (0.7, 0.1, 0.2, 0.3)}
+        found = choose(FOLDS, [1], lambda pair: ((s, {1: 0.0, pair[1]: scores[s][pair[1] - 2]}) for s in "ab"))
+        self.assertEqual(found[1].setting, "a")
+        higher = choose(FOLDS, [1], lambda pair: ((s, {1: 0.0, pair[1]: 0.1 + 0.2 if s == "b" else 0.3}) for s in "ab"))
+        self.assertEqual(higher[1].setting, "a", "0.1 + 0.2 is no more than 0.3")
+
     def esc10(self, score: Any, quick: bool) -> tuple[dict[str, Any], list[FakeDevice]]:
         devices: list[FakeDevice] = []
 

@@ -27,7 +27,7 @@ from .peers import THREADS, by_onnx_runtime, peer
 from .sides import in_folds
 from .world import LOG_MEL, as_wav, device, import_tagger, listed, make_pack
 
-TRAINING = Training(epochs=20, learning_rate=0.1, distill=1.0)
+TRAINING = Training(epochs=120, learning_rate=0.1, distill=1.0)
 A_CLASS = 4  # clips of each class; of the first fold
 SPOKEN = 30  # digits of each speaker
 # torchaudio's triangles, for it is what this one is compared with.
