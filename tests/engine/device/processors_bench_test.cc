@@ -10,6 +10,7 @@
 #include "engine/graph/preparation.h"
 #include "engine/kernels/rows/update.h"
 #include "tests/engine/graph/models.h"
+#include "tests/engine/opencl/opencl_device.h"
 
 namespace moil {
 namespace {
@@ -88,6 +89,18 @@ TEST(ProcessorsBench, SeesAnUpdateThatIsWrong) {
   for (const auto& change : wrong)
     for (const bench::Agreement& one : agreement_where(change))
       EXPECT_GT(one.max_relative_error, 1e-4) << one.layer;
+}
+
+TEST(ProcessorsBench, ComparesEveryKindOfStepOnTheDevice) {
+  const test::OpenclDevice device = test::opencl_device();
+  MOIL_NEEDS_OPENCL(device);
+  std::set<std::string> kinds;
+  for (const bench::Agreement& one :
+       bench::measure_agreement(complete_model(test::chain_model()), 4, device.processor)) {
+    EXPECT_LT(one.max_relative_error, 1e-3) << one.layer << " " << one.step;
+    kinds.insert(one.step);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"F", "CG", "CD", "AG"}));
 }
 
 TEST(ProcessorsBench, TellsInputsOfARecordFromResults) {
