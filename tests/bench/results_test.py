@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+import tempfile
 import unittest
 from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, replace
@@ -88,23 +89,30 @@ class Means(unittest.TestCase):
         with self.assertRaises(ValueError):
             mean_of([True], [None])
 
-    def test_of_folds(self) -> None:
+    def test_of_folds_is_of_what_is_in_service(self) -> None:
         runs = [result(alpha=1.0), result(promoted=False, alpha=1.0)]
         document = _document(AUTO, runs)
         self.assertEqual((document["promoted"], document["kept_back"], document["folds"]), (False, 1, 2))
-        self.assertIn(MARK, sounds_table.runs_text([document], {"file": 1.0, "samples": 2.0}))
-        self.assertNotIn("kept back", sounds_table.runs_text([_document(AUTO, runs[:1])], {"file": 1.0, "samples": 2.0}))
+        self.assertAlmostEqual(document["local_in_service"], (0.7 + 0.1) / 2)
+        self.assertNotIn("local_after", document)
+        told = sounds_table.runs_text([document], None, {"file": 1.0, "samples": 2.0})
+        self.assertIn(MARK, told)
+        self.assertIn("10.0% → 40.0%", told)
+        self.assertNotIn("kept back", sounds_table.runs_text([_document(AUTO, runs[:1])], None, {"file": 1.0, "samples": 2.0}))
         self.assertNotEqual(basis_of(AUTO, 1).judged_by, basis_of(AUTO, 2).judged_by)
 
-    def test_of_another_microphone(self) -> None:
-        figures = {"a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.6, "a_after": 0.8, "b_in_service": 0.4, "a_in_service": 0.8}
-        rotations = [{**figures, "rotation": i, "promoted": i == 0, "chosen": None} for i in range(2)]
-        found = {**figures, "paper": {}, "kept_back": 1, "rotations": rotations}
+    def test_of_another_microphone_is_of_what_is_in_service(self) -> None:
+        """B is known at 10% before a night and at 70% by the new network, A at 90% and 80%."""
+        nights = iter([result(), result(promoted=False)])
+        rotation = lambda *_: {**microphone._figures(next(nights)), "rotation": 0}  # noqa: E731
+        with patch.object(microphone, "_rotation", rotation), patch.object(microphone, "extract", lambda *_: {}), patch.object(microphone, "FOLDS", 2):
+            with tempfile.TemporaryDirectory() as folder:
+                found = microphone.microphone(Path(folder), quick=False)
+        self.assertAlmostEqual(found["b_in_service"], (0.7 + 0.1) / 2)
+        self.assertAlmostEqual(found["a_in_service"], (0.8 + 0.9) / 2)
         lines = {line.split("|")[1].strip(): line for line in sounds_table.microphone_text(found).splitlines() if line}
-        self.assertIn(f"60.0% {MARK}", lines["B after a night"])
-        self.assertIn(f"80.0% {MARK}", lines["A after it"])
-        self.assertIn("40.0%", lines["B by what is in service"])
-        self.assertNotIn("kept back", lines["B by what is in service"] + lines["A on B"])
+        self.assertIn("40.0%", lines["B by what is in service after a night"])
+        self.assertIn("85.0%", lines["A by it"])
 
     def test_of_speakers_and_words(self) -> None:
         told = {"local_before": 0.3, "all_data": 0.7, "chosen": {"layers": 1}}
@@ -129,8 +137,8 @@ class Means(unittest.TestCase):
         self.assertEqual(" ".join(_line((1,), [result(), result(promoted=False)])).count(MARK), 2)
 
     def test_nobody_else_makes_means_of_nights(self) -> None:
-        """Other means are of signals, sizes, importances, profiles and neighbours in a chart."""
-        others = {"cases/sounds/words.py", "cases/sounds/esc10.py", "cases/elastic/studies.py", "cases/elastic/summary.py", "lib/results.py"}
+        """Other means are of signals, sizes, importances, profiles, neighbours in a chart, peers and settings' scores."""
+        others = {"cases/sounds/words.py", "cases/sounds/esc10.py", "cases/elastic/studies.py", "cases/elastic/summary.py", "lib/results.py"} | {"cases/sounds/peers.py", "lib/nested.py"}
         found = set()
         for file in BENCH.glob("*/**/*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
@@ -204,8 +212,8 @@ class Rooms(unittest.TestCase):
         figures = microphone._figures(result(promoted=False))
         self.assertEqual((figures["b_after"], figures["b_in_service"], figures["a_in_service"]), (0.7, 0.1, 0.9))
         with patch.object(esc10, "device", lambda *_: nullcontext(kept)), patch.object(esc10, "top1", lambda *_: 0.5):
-            run = esc10._run(Path("/"), Path("/"), esc10.NIGHT, Clips({}, {}), Path("/pack"), esc10.basis_of(esc10.NIGHT, 2))
-        self.assertEqual((run.promoted, run.local_after, run.judged_by), (False, 0.5, "fold 2"))
+            run = esc10._run(Path("/"), Path("/"), esc10.AUTO, None, Clips({}, {}), Path("/pack"), esc10.basis_of(esc10.AUTO, 2))
+        self.assertEqual((run.promoted, run.local_after, run.local_in_service, run.judged_by), (False, None, 0.5, "fold 2"))
 
     def test_years(self) -> None:
         night = Night(3, "desk", "rejected-by-guard", "", 7, result(promoted=False), 2.0)

@@ -87,22 +87,20 @@ ROTATIONS = [
     {"rotation": 0, "a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.6, "a_after": 0.8, "promoted": True, "chosen": {"layers": 13, "views": 4}},
     {"rotation": 1, "a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.5, "a_after": 0.7, "promoted": False, "chosen": None},
 ]
-MEANS = {"a_on_a": 0.8, "a_on_b": 0.3, "b_after": 0.55, "a_after": 0.75, "b_in_service": 0.45, "a_in_service": 0.8}
+MEANS = {"a_on_a": 0.8, "a_on_b": 0.3, "b_in_service": 0.45, "a_in_service": 0.8}
 MICROPHONE = {"microphone": {**MEANS, "paper": {"a_on_a": 0.7012}, "kept_back": 1, "rotations": ROTATIONS}}
 MICROPHONE_LINES = """\
-| rotation | A on A | A's network on B | B after the night | A after | in service | the night chose    |
-| -------- | ------ | ---------------- | ----------------- | ------- | ---------- | ------------------ |
-| 1        | 80.0%  | 30.0%            | 60.0%             | 80.0%   | new        | 13 layers, 4 views |
-| 2        | 80.0%  | 30.0%            | 50.0%             | 70.0%   | old        |                    |
+| rotation | A on A | A's network on B | B by the new one | A by it | in service | the night chose    |
+| -------- | ------ | ---------------- | ---------------- | ------- | ---------- | ------------------ |
+| 1        | 80.0%  | 30.0%            | 60.0%            | 80.0%   | new        | 13 layers, 4 views |
+| 2        | 80.0%  | 30.0%            | 50.0%            | 70.0%   | old        |                    |
 
-| another microphone      | ours                     | paper |
-| ----------------------- | ------------------------ | ----- |
-| A on A                  | 80.0%                    | 70.1% |
-| A on B                  | 30.0%                    | –     |
-| B after a night         | 55.0% (1 of 2 kept back) | –     |
-| A after it              | 75.0% (1 of 2 kept back) | –     |
-| B by what is in service | 45.0%                    | –     |
-| A by it                 | 80.0%                    | –     |"""
+| another microphone                    | ours  | paper |
+| ------------------------------------- | ----- | ----- |
+| A on A                                | 80.0% | 70.1% |
+| A on B                                | 30.0% | –     |
+| B by what is in service after a night | 45.0% | –     |
+| A by it                               | 80.0% | –     |"""
 
 PHOTOS = {
     "runs": [run("GDM", distilled=True, in_part=False), run("all layers", distilled=False, in_part=True, seconds=1234.5)],

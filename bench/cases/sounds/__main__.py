@@ -14,7 +14,6 @@ from cases.sounds.esc10 import esc10_case  # noqa: E402
 from cases.sounds.frontend import frontend  # noqa: E402
 from cases.sounds.microphone import microphone  # noqa: E402
 from cases.sounds.speakers import speakers_case  # noqa: E402
-from cases.sounds.tuning import tune  # noqa: E402
 from cases.sounds.words import words_case  # noqa: E402
 from cases.sounds.world import import_tagger  # noqa: E402
 from lib.archives import extract  # noqa: E402
@@ -29,15 +28,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", choices=CASES, action="append", help="this case; several times for several")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures")
     parser.add_argument("--quick", action="store_true", help="one fold, two speakers, one device B")
-    parser.add_argument("--tune", action="store_true", help="try settings for ESC-10 on its training clips")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
     return parser.parse_args()
-
-
-def tune_esc10(folder: Path, file: Path | None) -> None:
-    sounds, clips = data.extract(data.FSDD, folder / "fsdd"), extract(data.ESC10, folder / "esc10")
-    found = tune(folder / "tune", import_tagger(folder), sounds, clips)
-    Figures(file).add(table.tuning_text(found), tuning=found)
 
 
 def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> None:
@@ -46,11 +38,8 @@ def measure(folder: Path, cases: list[str], quick: bool, figures: Figures) -> No
     if "esc10" in cases:
         sounds, clips = data.extract(data.FSDD, folder / "fsdd"), extract(data.ESC10, folder / "esc10")
         found = esc10_case(folder / "nights", model, sounds, clips, quick)
-        factors = table.factors(found["runs"])
-        figures.add(table.runs_text(found["runs"], found["clip_bytes"]), **found, factors=factors)
-        if factors:
-            print(table.factors_text(factors) + "\n", flush=True)
-        print(table.second_night_text(found["second_night"]) + "\n", flush=True)
+        found["factors"] = table.factors(found["runs"])
+        figures.add(table.esc10_text(found), **found)
     if "speakers" in cases:
         found = speakers_case(folder / "speakers", model, data.extract(data.FSDD, folder / "people"), quick)
         figures.add(table.speakers_text(found["speakers"]), **found)
@@ -77,10 +66,7 @@ def main() -> int:
         return 0
 
     def work(folder: Path) -> None:
-        if options.tune:
-            tune_esc10(folder, options.json)
-        else:
-            measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
+        measure(folder, options.only or list(CASES), options.quick, Figures(options.json, quick=options.quick))
 
     return in_folder("audio-night", "moil-audio-", options.keep, work)
 

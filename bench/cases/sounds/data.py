@@ -57,8 +57,8 @@ def tags() -> list[str]:
         return [row["display_name"] for row in csv.DictReader(file)]
 
 
-def without_fold(clips: Files, fold: int) -> Clips:
-    return Clips(in_folds(clips, set(range(1, FOLDS + 1)) - {fold}), in_folds(clips, {fold}))
+def without_folds(clips: Files, folds: set[int]) -> Clips:
+    return Clips(in_folds(clips, set(range(1, FOLDS + 1)) - folds), in_folds(clips, folds))
 
 
 def digits(folder: Path, speaker: str) -> Files:

@@ -13,20 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lib import onnx_runtime
 from lib.archives import extract
-from lib.programs import PEER_PYTHON, ROOT, build_dir, native, run
+from lib.programs import native, run
 from lib.results import JobFailed
-from lib.samples import Files, count, files_of, link_tree
+from lib.samples import Files, count
 from lib.say import say
+from lib.settings import Training
 
 from . import data
 from .esc10 import MODEL, NIGHT
 from .microphone import PREPROCESSING
+from .peers import THREADS, by_onnx_runtime, peer
 from .sides import in_folds
-from .world import LOG_MEL, device, import_tagger, make_pack
+from .world import LOG_MEL, as_wav, device, import_tagger, listed, make_pack
 
-THREADS = 2
+TRAINING = Training(epochs=120, learning_rate=0.1, distill=1.0)
 A_CLASS = 4  # clips of each class; of the first fold
 SPOKEN = 30  # digits of each speaker
 # torchaudio's triangles, for it is what this one is compared with.
@@ -38,7 +39,7 @@ def frontend(folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     clips = extract(data.ESC10, folder / "clips")
     some = {name: members[:A_CLASS] for name, members in clips.items()}
-    plain, studio = _as_wav(folder / "plain", some), _as_wav(folder / "studio", some, "--studio")
+    plain, studio = as_wav(folder / "plain", some), as_wav(folder / "studio", some, "--studio")
     descriptions = _written(folder, {"log_mel": LOG_MEL, "log_mel_deltas": LOG_MEL_DELTAS})
     say("front ends beside NumPy's and torchaudio's")
     agreement = {name: _agreement(folder, file, plain) for name, file in descriptions.items()}
@@ -62,34 +63,22 @@ def _written(folder: Path, kinds: dict[str, Any]) -> dict[str, Path]:
     return {name: folder / f"{name}.json" for name in kinds}
 
 
-def _as_wav(folder: Path, files: Files, *words: str) -> Files:
-    clips = link_tree(files, folder / "clips")
-    script = Path(__file__).with_name("device.py")
-    run([PEER_PYTHON, "-W", "ignore", script, "--clips", clips, "--out", folder / "wav", *words])
-    return files_of(folder / "wav", sorted(files))
-
-
-def _listed(files: Files) -> list[Path]:
-    return [file for name in sorted(files) for file in files[name]]
-
-
 def _bench(description: Path, sounds: Iterable[Path], *words: str | Path) -> dict[str, Any]:
     return json.loads(run([native("sound_bench"), "--preprocessing", description, "--json", *words, *sounds]))
 
 
 def _agreement(folder: Path, description: Path, files: Files) -> dict[str, Any]:
     patches = folder / "patches.bin"
-    _bench(description, _listed(files), "--runs", "1", "--patches", patches)
-    script = ROOT / "bench" / "peers" / "sound_agreement.py"
-    return json.loads(run([PEER_PYTHON, "-W", "ignore", script, "--preprocessing", description, "--patches", patches, *_listed(files)]))
+    _bench(description, listed(files), "--runs", "1", "--patches", patches)
+    return peer("sound_agreement.py", "--preprocessing", description, "--patches", patches, *listed(files))
 
 
 def _speed(folder: Path, descriptions: dict[str, Path], ogg: Files, plain: Files, studio: Files) -> dict[str, Any]:
     sounds = {"ogg": ogg, "wav": plain, "wav_48k_stereo": studio}
     spoken = data.extract(data.FSDD, folder / "digits")
     sounds["wav_8k"] = {name: sorted((spoken / name).glob("*/*.wav"))[:SPOKEN] for name in data.speakers(spoken)}
-    found = {f"log_mel_{name}": _bench(descriptions["log_mel"], _listed(files)) for name, files in sounds.items()}
-    return found | {"log_mel_deltas_ogg": _bench(descriptions["log_mel_deltas"], _listed(ogg))}
+    found = {f"log_mel_{name}": _bench(descriptions["log_mel"], listed(files)) for name, files in sounds.items()}
+    return found | {"log_mel_deltas_ogg": _bench(descriptions["log_mel_deltas"], listed(ogg))}
 
 
 def _night(folder: Path, model: Path, clips: Files, description: Path) -> dict[str, Any]:
@@ -98,10 +87,10 @@ def _night(folder: Path, model: Path, clips: Files, description: Path) -> dict[s
     known = [{data.AUDIOSET[label][0]: files for label, files in in_folds(clips, {fold}).items()} for fold in (1, 2)]
     pack = make_pack(model, known[0], known[1], folder / "pack")
     with device(folder / "night", model, MODEL, data.Clips(in_folds(clips, {3, 4}), in_folds(clips, {5})), data.AUDIOSET) as ctl:
-        job = ctl.watch(ctl.submit(replace(NIGHT, alpha=1.0).job_spec(pack) | {"threads": THREADS}))
+        job = ctl.watch(ctl.submit(replace(NIGHT, alpha=1.0).job_spec(pack, TRAINING) | {"threads": THREADS}))
     if job["state"] != "succeeded":
         raise JobFailed(f"YAMNet: the job is {job['state']}: {job['message']}")
-    return _shares(model, job["result"], _bench(description, _listed(clips), "--runs", "1"), count(clips))
+    return _shares(model, job["result"], _bench(description, listed(clips), "--runs", "1"), count(clips))
 
 
 def _shares(model: Path, result: dict[str, Any], bench: dict[str, Any], clips: int) -> dict[str, Any]:
@@ -127,14 +116,6 @@ def _tagging(folder: Path, model: Path, files: Files) -> dict[str, Any]:
     say("tags of clips, ours and ONNX Runtime's")
     with device(folder / "tagging", model, MODEL, data.Clips({}, {}), {}) as ctl:
         began = time.monotonic()
-        ctl.json("predict", *_listed(files))
+        ctl.json("predict", *listed(files))
         ours = (time.monotonic() - began) / count(files)
-    found: dict[str, Any] = {"clips": count(files), "moilctl_seconds_a_clip": ours}
-    try:
-        python = onnx_runtime.python_of(build_dir())
-    except onnx_runtime.NotToBeHad as error:
-        say(f"without the peer: {error}")
-        return found | {"onnx_runtime": None}
-    script = ROOT / "bench" / "peers" / "sound_tagging.py"
-    peer = run([python, "-W", "ignore", script, "--model", data.YAMNET, "--threads", str(THREADS), *_listed(files)])
-    return found | {"onnx_runtime": json.loads(peer)}
+    return {"clips": count(files), "moilctl_seconds_a_clip": ours, "onnx_runtime": by_onnx_runtime("sound_tagging.py", *listed(files))}

@@ -16,17 +16,17 @@ from typing import Any
 from lib.archives import extract
 from lib.jobs import shortest
 from lib.pretrain import Pretrained, pretrain
-from lib.programs import PEER_PYTHON, ROOT, run
+from lib.programs import ROOT
 from lib.results import Result, Unset, mean_of, result_of
-from lib.samples import Files, count, files_of, link_tree
+from lib.samples import Files, count, link_tree
 from lib.say import say
 from lib.settings import Basis, Training
 
 from . import data
 from .sides import FOLDS, Sides, sides
-from .world import device
+from .world import as_wav, device
 
-PAPER = {"a_on_a": 0.7012, "a_on_b": 0.5012, "b_after": 0.6022}
+PAPER = {"a_on_a": 0.7012, "a_on_b": 0.5012, "b_in_service": 0.6022}
 MODEL = "scenes"
 NETWORK = ROOT / "config" / "models" / "resnet18-sound.json"
 PREPROCESSING: dict[str, Any] = {
@@ -46,18 +46,19 @@ PREPROCESSING: dict[str, Any] = {
 }
 TRAINING = Training(epochs=40, learning_rate=0.05, weight_decay=5e-4)
 VIEWS = 8
-FIGURES = ("a_on_a", "a_on_b", "b_after", "a_after", "b_in_service", "a_in_service")
+FIGURES = ("a_on_a", "a_on_b", "b_in_service", "a_in_service", "night_seconds")
 BASIS = Basis("a fold of A's clips, and one as B hears it", "nothing").chosen_by_itself()
 
 
 def microphone(folder: Path, quick: bool) -> dict[str, Any]:
-    """Means over fold rotations, each with a device B of its own; `rotations` has each. Works in `folder`."""
+    """Means over fold rotations, each with a device B of its own; `rotations` has each. After a night what is in
+    service counts: where the guard kept the new network back, the old one. Works in `folder`."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     clips = extract(data.ESC10, folder / "clips")
     rotations = [_rotation(folder / str(i), clips, i) for i in range(1 if quick else FOLDS)]
     promoted = [rotation["promoted"] for rotation in rotations]
-    means = {name: mean_of(promoted, [rotation[name] for rotation in rotations]).value for name in (*FIGURES, "night_seconds")}
+    means = {name: mean_of(promoted, [rotation[name] for rotation in rotations]).value for name in FIGURES}
     return means | {"kept_back": promoted.count(False), "seconds": time.monotonic() - began, "paper": PAPER, "rotations": rotations}
 
 
@@ -65,8 +66,8 @@ def _rotation(folder: Path, clips: Files, rotation: int) -> dict[str, Any]:
     folder.mkdir()
     known = sides(clips, rotation)
     say(f"another microphone, {rotation + 1}: A learns from {count(known.a_train)} clips, B from {count(known.b_train)}")
-    trained = _pretrain(folder, known, rotation)
-    heard = data.Clips(_as_b_hears(folder / "b-train", known.b_train, rotation), _as_b_hears(folder / "b-test", known.b_test, rotation))
+    trained, drawn = _pretrain(folder, known, rotation), ("--seed", str(rotation))
+    heard = data.Clips(as_wav(folder / "b-train", known.b_train, *drawn), as_wav(folder / "b-test", known.b_test, *drawn))
     with device(folder / "device", trained.model, MODEL, heard, {}) as ctl:
         result = result_of(Unset("another microphone", "no settings"), ctl.watch(ctl.submit(shortest(MODEL, trained.pack))), BASIS)
     return _figures(result) | {"rotation": rotation, "pretraining_seconds": trained.figures["seconds"], "clips": _counts(known)}
@@ -80,15 +81,7 @@ def _pretrain(folder: Path, known: Sides, seed: int) -> Pretrained:
     return pretrain(NETWORK, train, test, sorted(known.a_train), TRAINING, folder / "a", further=further, seed=seed + 1)
 
 
-def _as_b_hears(folder: Path, files: Files, seed: int) -> Files:
-    clips = link_tree(files, folder / "clips")
-    script = Path(__file__).with_name("device.py")
-    run([PEER_PYTHON, "-W", "ignore", script, "--seed", str(seed), "--clips", clips, "--out", folder / "heard"])
-    return files_of(folder / "heard", sorted(files))
-
-
 def _figures(result: Result) -> dict[str, Any]:
-    """Where the guard kept the new network back, what is in service is the old one."""
     return {
         "a_on_a": result.global_before,
         "a_on_b": result.local_before,

@@ -15,38 +15,45 @@ PAPER = {"GDM": 491.0, "LF(3)": 4.1, "FMC": 1.8}
 def text(document: dict[str, Any]) -> str:
     parts: list[str] = []
     if "runs" in document:
-        parts.append(runs_text(document["runs"], document["clip_bytes"]))
-        if document["factors"]:
-            parts.append(factors_text(document["factors"]))
-        parts.append(second_night_text(document["second_night"]))
+        parts.append(esc10_text(document))
     texts: dict[str, Callable[[Any], str]] = {"speakers": speakers_text, "words": words_text, "microphone": microphone_text, "frontend": frontend_text}
     for member, told in texts.items():
         if member in document:
             parts.append(told(document[member]))
-    if "tuning" in document:
-        parts.append(tuning_text(document["tuning"]))
     return "\n\n".join(parts)
 
 
-def tuning_text(found: dict[str, Any]) -> str:
-    return "\n".join(f"fold {judge}: " + "; ".join(f"{name}: {words}" for name, words in sorted(told["best"].items())) for judge, told in found.items())
+def esc10_text(found: dict[str, Any]) -> str:
+    parts = [runs_text(found["runs"], found["peer"], found["clip_bytes"]), chosen_text(found["chosen"], found["peer"])]
+    if found["factors"]:
+        parts.append(factors_text(found["factors"]))
+    return "\n\n".join([*parts, second_night_text(found["second_night"])])
 
 
-def runs_text(runs: list[dict[str, Any]], clip_bytes: dict[str, float]) -> str:
+def chosen_text(chosen: dict[str, Any], peer: dict[str, Any] | None) -> str:
+    """What was chosen for each fold without its clips."""
+    lines = [[f"{layers} trained", fold, choice["setting"], percent(max(choice["top1"].values()))] for layers, folds in chosen.items() for fold, choice in folds.items()]
+    lines += [["the peer", str(fold["fold"]), f"weight decay {fold['weight_decay']:g}", percent(max(fold["scores"].values()))] for fold in (peer or {"each_fold": []})["each_fold"]]
+    return table(["chosen for", "fold", "setting", "top-1 of the other folds"], lines)
+
+
+def runs_text(runs: list[dict[str, Any]], peer: dict[str, Any] | None, clip_bytes: dict[str, float]) -> str:
     header = ["ESC-10", "α", "trained", "folds", "AUC of AudioSet's tags before → after", "top-1 of ten before → after", "seconds", "bytes a clip"]
     lines = [
         [
             run["title"] + kept_back_mark(run["kept_back"], run["folds"]),
-            f"{run['alpha']:g}",
+            "chosen" if run["alpha"] is None else f"{run['alpha']:g}",
             str(run["trainable_layers"]),
             str(run["folds"]),
-            f"{percent(run['global_before'])} → {percent(run['global_after'])}",
-            f"{percent(run['local_before'])} → {percent(run['local_after'])}",
+            f"{percent(run['global_before'])} → {percent(run['global_in_service'])}",
+            f"{percent(run['local_before'])} → {percent(run['local_in_service'])}",
             f"{run['seconds']:.1f}",
             f"{run['maps_a_clip'] * run['feature_bytes']:,.0f}" if run["cached"] else "–",
         ]
         for run in runs
     ]
+    if peer:
+        lines.append([peer["title"], "–", "1", str(len(peer["each_fold"])), "–", percent(peer["local_after"]), f"{peer['seconds']:.1f}", "–"])
     files = f"a clip is {clip_bytes['file']:,.0f} bytes as a file and {clip_bytes['samples']:,.0f} as samples"
     return table(header, lines) + "\n" + files
 
@@ -107,19 +114,16 @@ def words_text(found: dict[str, Any]) -> str:
 
 
 def microphone_text(found: dict[str, Any]) -> str:
-    words = {"a_on_a": "A on A", "a_on_b": "A on B", "b_after": "B after a night", "a_after": "A after it"}
-    words |= {"b_in_service": "B by what is in service", "a_in_service": "A by it"}
-    kept = kept_back_mark(found["kept_back"], len(found["rotations"]))
-    marks = {"b_after": kept, "a_after": kept}
-    lines = [[title, percent(found[name]) + marks.get(name, ""), percent(found["paper"].get(name)) if found["paper"].get(name) else "–"] for name, title in words.items()]
+    words = {"a_on_a": "A on A", "a_on_b": "A on B", "b_in_service": "B by what is in service after a night", "a_in_service": "A by it"}
+    lines = [[title, percent(found[name]), percent(found["paper"].get(name))] for name, title in words.items()]
     return rotations_text(found["rotations"]) + "\n\n" + table(["another microphone", "ours", "paper"], lines)
 
 
 def rotations_text(rotations: list[dict[str, Any]]) -> str:
-    """What B hears and what A hears, before and after, and what is in service then."""
+    """How well B's and A's clips are known, before and by the new network, and which of them is in service."""
     names = ("a_on_a", "a_on_b", "b_after", "a_after")
     lines = [[str(one["rotation"] + 1), *(percent(one[name]) for name in names), "new" if one["promoted"] else "old", _chosen(one["chosen"])] for one in rotations]
-    return table(["rotation", "A on A", "A's network on B", "B after the night", "A after", "in service", "the night chose"], lines)
+    return table(["rotation", "A on A", "A's network on B", "B by the new one", "A by it", "in service", "the night chose"], lines)
 
 
 def _chosen(chosen: dict[str, Any] | None) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
-from lib.programs import program, run
-from lib.samples import Files, link_tree
+from lib.programs import PEER_PYTHON, program, run
+from lib.samples import Files, files_of, link_tree
 
 from . import data
 
@@ -35,6 +35,17 @@ def make_pack(model: Path, train: Files, held_out: Files, out: Path) -> Path:
     command: list[str | Path] = [program("moil-pretrain"), "image-pack", "--model", model, "--data", folders[0]]
     run([*command, "--val-data", folders[1], "--out", out])
     return out
+
+
+def as_wav(folder: Path, files: Files, *words: str) -> Files:
+    """As a microphone hears them that the words draw (device.py); without any, as they are."""
+    clips, script = link_tree(files, folder / "clips"), Path(__file__).with_name("device.py")
+    run([PEER_PYTHON, "-W", "ignore", script, "--clips", clips, "--out", folder / "wav", *words])
+    return files_of(folder / "wav", sorted(files))
+
+
+def listed(files: Files) -> list[Path]:
+    return [file for name in sorted(files) for file in files[name]]
 
 
 @contextmanager

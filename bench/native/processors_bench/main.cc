@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "base/command_line/command_line.h"
 #include "base/error.h"
@@ -18,16 +19,17 @@ using moil::bench::Row;
 void say(const std::string& what) { std::fprintf(stderr, "\u00b7 %s\n", what.c_str()); }
 
 void print(const std::vector<Row>& rows) {
-  std::printf("%-10s %5s  %-10s %-7s %10s %10s %9s %7s\n", "mode", "batch", "selection", "memory",
-              "seconds", "predicted", "transfers", "of cpu");
+  std::printf("%-10s %5s  %-10s %-7s %-6s %10s %10s %9s %7s\n", "mode", "batch", "selection",
+              "memory", "what", "seconds", "predicted", "transfers", "of cpu");
   double cpu = 1;
   for (const Row& r : rows)
     if (r.method == "cpu") cpu = r.seconds;
   for (const Row& r : rows)
-    std::printf("%-10s %5lld  %-10s %-7s %10.4f %10.4f %9llu %6.1f%%\n", r.mode.c_str(),
+    std::printf("%-10s %5lld  %-10s %-7s %-6s %10.4f %10.4f %9llu %6.1f%%\n", r.mode.c_str(),
                 static_cast<long long>(r.batch), r.method.c_str(),
-                r.shares_memory ? "shared" : "copies", r.seconds, r.predicted_seconds,
-                static_cast<unsigned long long>(r.transfers), 100 * r.seconds / cpu);
+                r.shares_memory ? "shared" : "copies", r.is_input ? "input" : "result", r.seconds,
+                r.predicted_seconds, static_cast<unsigned long long>(r.transfers),
+                100 * r.seconds / cpu);
   std::printf("\n");
 }
 
@@ -57,13 +59,18 @@ void measure(const moil::ModelDescription& model, const Arguments& a, nlohmann::
       add(figures, moil::bench::measure_rows({model, batch, training, a.quick ? 3 : a.runs}, shared,
                                              copies, say));
   say("every step by itself, beside the CPU's");
-  double worst = 0;
   const auto agreement = moil::bench::measure_agreement(model, a.quick ? 2 : 8, shared);
+  std::map<std::string, std::pair<int, double>> kinds;  // how many, and the worst
   for (const auto& one : agreement) {
+    auto& [count, worst] = kinds[one.step];
+    ++count;
     worst = std::max(worst, one.max_relative_error);
     figures["agreement"].push_back(to_json(one));
   }
-  std::printf("%zu steps by themselves: an error of %.1e at most\n\n", agreement.size(), worst);
+  std::printf("%-4s %5s %13s\n", "step", "of", "error at most");
+  for (const auto& [kind, found] : kinds)
+    std::printf("%-4s %5d %13.1e\n", kind.c_str(), found.first, found.second);
+  std::printf("\n");
   if (a.record.empty()) return;
   const auto device = moil::bench::record_device({model, 32, true, a.runs}, shared, copies);
   std::ofstream(a.record) << moil::format_recorded_device(device);

@@ -11,7 +11,8 @@ std::vector<Row> recorded_rows(const NetworkCase& c, const RecordedDevice& devic
     rows.push_back({c.model.name, c.training ? "training" : "inference",
                     std::string(to_string(method)), device.device, c.batch,
                     problem.transfers.shares_memory, cost.seconds(), cost.seconds(),
-                    cost.transfers()});
+                    cost.transfers(),
+                    method == SelectionMethod::kCpu || method == SelectionMethod::kElsewhere});
   };
   const PreparedCase p = prepared(c);
   const auto problem_of = [&](bool shares_memory) {

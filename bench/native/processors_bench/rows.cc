@@ -49,7 +49,8 @@ Contestant contestant(const NetworkCase& c, const PreparedCase& p, SelectionMeth
                 processor->shares_memory(),
                 0,
                 cost.seconds(),
-                cost.transfers()};
+                cost.transfers(),
+                /*is_input=*/false};
   return result;
 }
 
@@ -73,15 +74,11 @@ void run_in_turns(std::vector<Contestant>& all, const OptimizerConfig& optimizer
 }  // namespace
 
 nlohmann::json to_json(const Row& row) {
-  return {{"network", row.network},
-          {"batch", row.batch},
-          {"mode", row.mode},
-          {"method", row.method},
-          {"device", row.device},
-          {"shares_memory", row.shares_memory},
-          {"seconds", row.seconds},
-          {"transfers", row.transfers},
-          {"predicted_seconds", row.predicted_seconds}};
+  return {{"network", row.network},   {"batch", row.batch},
+          {"mode", row.mode},         {"method", row.method},
+          {"device", row.device},     {"shares_memory", row.shares_memory},
+          {"seconds", row.seconds},   {"transfers", row.transfers},
+          {"is_input", row.is_input}, {"predicted_seconds", row.predicted_seconds}};
 }
 
 std::vector<Row> measure_rows(const NetworkCase& c, const std::shared_ptr<Processor>& shared,

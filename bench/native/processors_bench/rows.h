@@ -19,6 +19,7 @@ struct Row {
   bool shares_memory = true;
   double seconds = 0, predicted_seconds = 0;
   std::uint64_t transfers = 0;
+  bool is_input = false;  // its seconds are those that the record was given, and no result
 };
 [[nodiscard]] nlohmann::json to_json(const Row& row);
 
@@ -43,7 +44,8 @@ struct NetworkCase {
                                            const std::shared_ptr<Processor>& shared,
                                            const std::shared_ptr<Processor>& copies);
 
-// The largest error of the gradients and the loss if one step of one layer is elsewhere.
+// The largest error if one step of one layer is elsewhere: of the loss and the gradients, or of
+// AG what weights and states have changed by.
 struct Agreement {
   std::string layer, step;
   double max_relative_error = 0;
