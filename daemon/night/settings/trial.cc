@@ -33,20 +33,28 @@ class NoTimeLeft : public Error {
   NoTimeLeft() : Error(ErrorCode::kCancelled, "it takes longer than there was time for trials") {}
 };
 
-// What is left of a piece of work takes as long as what is done: seen once this has taken so
-// long.
-constexpr double kSecondsToSee = 2;
+// What is left of a piece of work takes as long as what is done since it began to get on. Seen once
+// that has taken so long, and a part of the time that is left: a device that was busy for a moment
+// is not slow.
+constexpr double kSecondsToSee = 2, kPartToSee = 0.05;
 
 class Pace {
  public:
-  double seconds_to_come(std::int64_t done, std::int64_t all) const {
+  bool is_in_time(std::int64_t done, std::int64_t all, double seconds_left) {
+    if (first_ < 0) {
+      first_ = done;
+      began_ = std::chrono::steady_clock::now();
+    }
     const double passed = seconds_since(began_);
-    if (done <= 0 || passed < kSecondsToSee) return 0;
-    return passed * static_cast<double>(all - done) / static_cast<double>(done);
+    if (done <= first_ || passed < std::max(kSecondsToSee, kPartToSee * seconds_left))
+      return seconds_left > 0;
+    return passed * static_cast<double>(all - done) / static_cast<double>(done - first_) <
+           seconds_left;
   }
 
  private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::int64_t first_ = -1;
+  std::chrono::steady_clock::time_point began_;
 };
 
 class Trial {
@@ -78,7 +86,7 @@ class Trial {
     portions.push_back({mix.local_validation});
     FeatureReader::Filled filled;
     const std::int64_t maps = reader_->feature_maps(portions);
-    const Pace pace;
+    Pace pace;
     const auto progress = [&](std::int64_t done) { return go_on(pace, done, maps); };
     const bool done = is_cached_ ? reader_->fill(portions, filled, progress)
                                  : reader_->survey(portions, filled.unreadable, progress);
@@ -90,7 +98,7 @@ class Trial {
   void train() {
     if (!model_.trainer) throw Error(ErrorCode::kFailedPrecondition, "nothing of it trains");
     const Teacher teacher = ask_teacher();
-    const Pace imprinting;
+    Pace imprinting;
     if (model_.imprint)
       imprint_rows({*model_.imprint, ground_.base, ground_.mix, *reader_, *model_.trainer_kernels,
                     model_.head},
@@ -106,7 +114,7 @@ class Trial {
     Trainer::Callbacks callbacks;
     EpochSampling sampling(spec_.train.sampling, ground_.mix.train.size(), spec_.seed);
     sampling.direct(source, callbacks);
-    const Pace pace;
+    Pace pace;
     callbacks.on_step = [&](std::int64_t step, std::int64_t all, double) {
       return go_on(pace, step, all);
     };
@@ -143,8 +151,8 @@ class Trial {
             .processors = &ground_.processors};
   }
 
-  bool go_on(const Pace& pace, std::int64_t done, std::int64_t all) const {
-    return ground_.may_go_on() && pace.seconds_to_come(done, all) < ground_.seconds_left();
+  bool go_on(Pace& pace, std::int64_t done, std::int64_t all) const {
+    return ground_.may_go_on() && pace.is_in_time(done, all, ground_.seconds_left());
   }
 
   [[noreturn]] void end() const {
@@ -159,7 +167,7 @@ class Trial {
     teacher.allocate(weights_of(ground_.base));
     const auto asked = trained_portion(ground_.mix, spec_, false);
     const std::int64_t all = count_questions(asked, *reader_);
-    const Pace pace;
+    Pace pace;
     if (!write_soft_targets(file, teacher, *ground_.base.task, asked, *reader_,
                             [&](std::int64_t done) { return go_on(pace, done, all); }))
       end();

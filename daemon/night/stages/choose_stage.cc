@@ -106,7 +106,8 @@ TrialGround ChooseStage::ground() {
           night_.measuring,
           night_.processors,
           [this](NightModel& model, const daemon::JobSpec& spec) {
-            return std::pair(cache_.use(model, spec.cache.dtype, trials_), cache_.cache());
+            const cache::ModelId id = cache_.use(model, spec.cache.dtype, trials_);  // opens it
+            return std::pair(id, cache_.cache());
           },
           [this] { return !night_.is_stopped(); },
           [this] { return seconds_left(); },

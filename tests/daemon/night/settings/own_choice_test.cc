@@ -217,6 +217,15 @@ TEST(OwnChoice, ASearchIsMadeOnce) {
   }
 }
 
+TEST(OwnChoice, MapsOfTheFirstTrialAreTheNights) {
+  JobPlace place(kLabelled);
+  const Json one = {{"freeze", {{"trainable_layers", 1}}},
+                    {"train", {{"optimizer", {{"learning_rate", 0.03}}}}}};
+  const Json told = place.run(place.submitted(with(short_and_open(place), one))).result["details"];
+  ASSERT_EQ(told["auto"]["trials"].size(), 1U);
+  EXPECT_GE(told["cache"]["reused"], told["auto"]["trials"][0]["samples"]);
+}
+
 // Where the night itself trains on nothing of the pack, a trial still knows what it forgets.
 TEST(OwnChoice, TrialsAreHeldAgainstThePackThatTheNightDoesNotTrainOn) {
   JobPlace place(kLabelled);
