@@ -1,4 +1,4 @@
-"""What `moilctl learn` reaches where the model half knows what is labelled: it calls the photos by names of its own.
+"""What `moilctl learn` reaches if the model half knows what is labelled: it calls the photos by names of its own.
 
 Two to six labels at a time, five photos of each, drawn. One daemon learns all draws, each from the model as it was
 imported, with the same pack; only the first draw computes the pack's feature maps. Global accuracy is judged on

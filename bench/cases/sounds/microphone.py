@@ -52,7 +52,7 @@ BASIS = Basis("a fold of A's clips, and one as B hears it", "nothing").chosen_by
 
 def microphone(folder: Path, quick: bool) -> dict[str, Any]:
     """Means over fold rotations, each with a device B of its own; `rotations` has each. After a night what is in
-    service counts: where the guard kept the new network back, the old one. Works in `folder`."""
+    service counts: if the guard kept the new network back, the old one. Works in `folder`."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     clips = extract(data.ESC10, folder / "clips")

@@ -25,7 +25,7 @@ def peer(script: str, *words: str | Path, python: str | Path = PEER_PYTHON) -> A
 
 
 def by_onnx_runtime(script: str, *words: str | Path) -> Any:
-    """The same of a script that asks YAMNet; None where ONNX Runtime is not to be had."""
+    """The same of a script that asks YAMNet; None if there is no ONNX Runtime."""
     try:
         python = onnx_runtime.python_of(build_dir())
     except onnx_runtime.NotToBeHad as error:

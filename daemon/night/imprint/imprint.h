@@ -2,7 +2,7 @@
 // weights (Qi et al., CVPR 2018) in whitened space.
 //
 // A row's parts are a whitened row (whitened_rows.h), which has length 1 in whitened space, so that
-// those of few samples and of many are of one strength; and, where one class of all is right, a
+// those of few samples and of many are of one strength; and, if one class of all is right, a
 // share of the mean of those known rows by whose names the class's samples are called
 // (named_rows.h). With it the row answers wherever these do, and both compete by what tells them
 // apart; without it, a row of few samples cannot outshout one of thousands that half knows them.
@@ -43,12 +43,12 @@ struct ImprintedRows {
   std::vector<float> weights;  // [fresh x width]
   std::vector<float> bias;     // [fresh]
   bool fitted = false;         // on samples that were left out
-  // By new class; none where each answers by itself, for of those several may be right.
+  // By new class; none if each answers by itself, for of those several may be right.
   std::vector<std::optional<KnownName>> names;
-  RightOf left_out;  // where fitted, and one class of all is right
+  RightOf left_out;  // if fitted, and one class of all is right
 };
 
-// Nothing where the features do not tell samples apart, or a new class has none.
+// Nothing if the features do not tell samples apart, or a new class has none.
 [[nodiscard]] std::optional<ImprintedRows> imprint(const ImprintInput& input);
 
 // What imprint() takes at most beside its input.

@@ -7,7 +7,7 @@ namespace moil::night {
 namespace {
 
 constexpr int kMostSteps = 50;
-constexpr double kOffsetPrior = 1e-3;  // holds it where nothing else does
+constexpr double kOffsetPrior = 1e-3;  // holds it if nothing else does
 constexpr double kFarOffset = 200;     // beyond it, an exponential is all or nothing
 
 // The factor, in units of the usual one, the share and the offset.
@@ -37,7 +37,7 @@ struct Local {
   }
 };
 
-// Where the curve is one of a convex loss with priors: Cholesky's way.
+// If the curve is one of a convex loss with priors: Cholesky's way.
 Point newton_step(Local at) {
   auto& a = at.curve;
   for (std::size_t i = 0; i < kNumbers; ++i) {

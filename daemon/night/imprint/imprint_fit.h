@@ -14,7 +14,7 @@ inline constexpr int kKnownLabel = -1;  // of a class that the classifier knows
 
 struct ImprintScores {
   std::size_t classes = 0;     // new ones
-  std::vector<float> values;   // [samples x classes]; kNoRow where the row had no samples
+  std::vector<float> values;   // [samples x classes]; kNoRow if the row had no samples
   std::vector<float> named;    // [samples x classes]: what named rows say (named_rows.h); or empty
   std::vector<double> known;   // by sample: the log of the sum of the old rows' exponentials
   std::vector<float> loudest;  // by sample: the loudest old row's output

@@ -20,7 +20,7 @@ struct Imprinted {
   enum class Kind { kNone, kUnfitted, kFitted };
   Kind kind = Kind::kNone;
   std::vector<LooksLike> looks_like;
-  RightOf left_out;  // feature rows; none where nobody can tell
+  RightOf left_out;  // feature rows; none if nobody can tell
 };
 
 // What rows are made with. All of it outlives the call.

@@ -58,7 +58,7 @@ class WhitenedRows {
   };
   // Made of all samples.
   [[nodiscard]] Rows of_all() const;
-  // What the rows of the other folds say of each sample: [samples x fresh], kNoRow where a row had
+  // What the rows of the other folds say of each sample: [samples x fresh], kNoRow if a row had
   // no samples.
   [[nodiscard]] std::vector<float> left_out_scores() const;
   // What features were centred at: the mean of known samples; without any, of all.

@@ -26,7 +26,7 @@ struct Candidate {
 // what was learned before.
 [[nodiscard]] double first_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone);
 
-// Whether anything learns in training; where nothing does, no trial tells anything.
+// Whether anything learns in training; if nothing does, no trial tells anything.
 [[nodiscard]] bool trains(const daemon::JobSpec& spec);
 
 // The job with the candidate and the recipe in its open fields. train: samples of an epoch; part:

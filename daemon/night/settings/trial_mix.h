@@ -16,9 +16,9 @@ namespace moil::night {
 // Samples of either side, at most.
 inline constexpr std::size_t kMostTrialsHoldOut = 500;
 
-// by_label: false where labels are numbers. The mix's held-out samples are passed over; those of
-// the result are the trials'. Empty lists where there is too little. untrained: global training
-// samples, where the mix trains on none, which are held out then.
+// by_label: false if labels are numbers. The mix's held-out samples are passed over; those of
+// the result are the trials'. Empty lists if there is too little. untrained: global training
+// samples, if the mix trains on none, which are held out then.
 [[nodiscard]] data::Mix trial_mix(const data::Mix& mix, bool by_label, std::uint64_t seed,
                                   const std::vector<data::MixedSample>& untrained = {});
 

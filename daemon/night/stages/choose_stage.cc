@@ -81,7 +81,7 @@ UnreadableSamples ChooseStage::choose() {
   return try_all();
 }
 
-// Where the night trains on nothing of the pack, what it forgets is told by samples of the pack
+// If the night trains on nothing of the pack, what it forgets is told by samples of the pack
 // that it could have trained on.
 std::vector<data::MixedSample> ChooseStage::untrained_global() const {
   if (count_global(night_.mix) > 0) return {};

@@ -23,7 +23,7 @@ class ChooseStage {
   [[nodiscard]] UnreadableSamples run();
 
   // What was chosen cannot be had, so that the night is planned again with the next best, or with
-  // the cheapest. False where there is nothing else: the job itself asks for too much.
+  // the cheapest. False if there is nothing else: the job itself asks for too much.
   [[nodiscard]] bool give_up(const std::string& why);
 
   // After the guard has spoken.

@@ -18,9 +18,9 @@ class DistillStage {
   DistillStage(NightContext& night, const NightModel& model, FeatureReader& reader)
       : night_(night), model_(model), reader_(reader) {}
 
-  // Does nothing where the job asks for none or nothing trains.
+  // Does nothing if the job asks for none or nothing trains.
   void run();
-  // For training: without targets where there are none.
+  // For training: without targets if there are none.
   [[nodiscard]] Teacher teacher() const;
   bool is_used() const { return targets_.has_value(); }
 

@@ -19,8 +19,8 @@ void ImprintStage::run() {
 
 namespace {
 
-// Not where several new labels look like one known name, which then tells them apart no more, nor
-// where the user's samples have that name, too.
+// Not if several new labels look like one known name, which then tells them apart no more, nor
+// if the user's samples have that name, too.
 nlohmann::json alike(const data::Mix& mix, const std::vector<LooksLike>& found) {
   nlohmann::json list = nlohmann::json::array();
   for (const LooksLike& one : found) {

@@ -14,7 +14,7 @@ class ImprintStage {
   ImprintStage(NightContext& night, PlanStage& plan, FeatureReader& reader)
       : night_(night), plan_(plan), reader_(reader) {}
 
-  // Does nothing where no row is to be made. The plan's model then begins with the rows.
+  // Does nothing if no row is to be made. The plan's model then begins with the rows.
   void run();
   // The result's; null if no row was made.
   [[nodiscard]] nlohmann::json details() const;

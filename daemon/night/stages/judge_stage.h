@@ -25,9 +25,9 @@ class JudgeStage {
   [[nodiscard]] Measured measured() const;
   // All that the model's task tells of both models.
   [[nodiscard]] nlohmann::json scores() const;
-  // By label, where outputs are labels; else null.
+  // By label, if outputs are labels; else null.
   [[nodiscard]] nlohmann::json label_scores() const;
-  // What local samples are taken for, and whose answer changed (answers.h), where outputs are
+  // What local samples are taken for, and whose answer changed (answers.h), if outputs are
   // labels; else null.
   [[nodiscard]] nlohmann::json confusion() const;
   [[nodiscard]] nlohmann::json changed_answers() const;
@@ -42,7 +42,7 @@ class JudgeStage {
   NightContext& night_;
   const NightModel& model_;
   FeatureReader& reader_;
-  std::optional<Anchor> anchor_;  // where it is another version than the base
+  std::optional<Anchor> anchor_;  // if it is another version than the base
   Judgement before_, after_;
 };
 

@@ -10,7 +10,7 @@ namespace moil::night {
 class MemoryProbe {
  public:
   MemoryProbe();
-  // Bytes above that, at the highest (VmHWM of /proc/self/status; 0 where it cannot be read).
+  // Bytes above that, at the highest (VmHWM of /proc/self/status; 0 if it cannot be read).
   std::size_t peak_bytes() const;
   // The same of a part alone: from begin_part() on.
   void begin_part();

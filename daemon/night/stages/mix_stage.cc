@@ -15,7 +15,7 @@ void MixStage::run() {
   night_.progress(Stage::kMix, 1, 1);
 }
 
-// False where there is no record, or where samples of it were forgotten: these leave no trace in
+// False if there is no record, or if samples of it were forgotten: these leave no trace in
 // what is trained.
 bool MixStage::restore() {
   const auto saved = night_.files.load_mix();

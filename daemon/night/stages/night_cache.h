@@ -17,7 +17,7 @@ class NightCache {
   NightCache(const NightCache&) = delete;
   NightCache& operator=(const NightCache&) = delete;
 
-  // Opens it where it is not open yet; for this mix from now on.
+  // Opens it if it is not open yet; for this mix from now on.
   cache::ModelId use(NightModel& model, daemon::CacheDtype dtype, const data::Mix& mix);
   cache::FeatureCache* cache() const { return cache_.get(); }  // null: not in use
 

@@ -28,7 +28,7 @@ struct NightContext {
 
   // A stage begins, or a part of it. Throws SampleForgotten, Stopped.
   void begin(daemon::Stage stage, std::int64_t total);
-  // Tells how far it is. False where the work has to end.
+  // Tells how far it is. False if the work has to end.
   bool report(daemon::Stage stage, std::int64_t done, std::int64_t total);
   // The same; throws Stopped.
   void progress(daemon::Stage stage, std::int64_t done, std::int64_t total);

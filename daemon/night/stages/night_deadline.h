@@ -9,7 +9,7 @@
 namespace moil::night {
 
 // How many layers of the model's head to train and at what rho, told to the user. model: with a
-// trainer, planned for the deepest head; profile: of that. At /deadline_seconds where no head can
+// trainer, planned for the deepest head; profile: of that. At /deadline_seconds if no head can
 // be trained in time.
 [[nodiscard]] HeadChoice head_in_time(NightContext& night, NightModel& model, bool has_cache,
                                       const TimingProfile& profile);

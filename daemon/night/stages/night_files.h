@@ -22,7 +22,7 @@ struct NightChoices {
   nlohmann::json training_memory = nullptr;  // night_model.h; null: not fitted yet
   std::optional<HeadChoice> head = {};       // for a deadline
   bool head_is_final = false;                // chosen again when training began
-  std::optional<double> rho = {};            // the least possible, where the job asks for less
+  std::optional<double> rho = {};            // the least possible, if the job asks for less
   // What was tried and chosen for fields that the job leaves open (stages/choose_stage.h).
   nlohmann::json settings = nlohmann::json::object();
   std::size_t trial_bytes = 0;  // that the largest trial was forecast to take
@@ -34,7 +34,7 @@ struct NightChoices {
   nlohmann::json processors = nullptr;
 };
 
-// Thrown where a job's own record is damaged: the job begins anew without any of them.
+// Thrown if a job's own record is damaged: the job begins anew without any of them.
 class DamagedRecord : public Error {
  public:
   explicit DamagedRecord(const std::string& what) : Error(ErrorCode::kBadData, what) {}
@@ -62,7 +62,7 @@ class NightFiles {
   // There while a worker has another processor open (processors.h).
   std::filesystem::path processor_opened() const { return folder_ / "processor_opened"; }
 
-  // Each: nothing where it was not saved; DamagedRecord where it is damaged. Saving is atomic.
+  // Each: nothing if it was not saved; DamagedRecord if it is damaged. Saving is atomic.
   std::optional<nlohmann::json> load_mix() const { return load("mix.json"); }
   void save_mix(const nlohmann::json& mix) const { save("mix.json", mix); }
   std::optional<NightChoices> load_choices() const;

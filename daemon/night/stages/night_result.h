@@ -23,7 +23,7 @@ struct NightStages {
   const std::string& weights;  // of the new version: their digest
 };
 
-// refused: why the new model is kept back, where it is.
+// refused: why the new model is kept back, if it is.
 [[nodiscard]] daemon::JobResult night_result(NightContext& night, const NightStages& stages,
                                              const std::optional<std::string>& refused);
 

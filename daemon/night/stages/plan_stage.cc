@@ -193,7 +193,7 @@ void PlanStage::profile_if_elastic() {
   if (!night_.spec.deadline_seconds) raise_rho();
 }
 
-// To what forward and the cheapest layer take, where the job asks for less: it trains the least.
+// To what forward and the cheapest layer take, if the job asks for less: it trains the least.
 void PlanStage::raise_rho() {
   double& rho = model_.elastic->speedup_ratio;
   const double least = smallest_speedup_ratio(profile_.profile);

@@ -23,7 +23,7 @@ class PlanStage {
   PlanStage(const PlanStage&) = delete;
   PlanStage& operator=(const PlanStage&) = delete;
 
-  // For the context's mix; again, where that has changed. kInvalidArgument for what the job asks
+  // For the context's mix; again, if that has changed. kInvalidArgument for what the job asks
   // for and cannot have.
   void run();
 
@@ -37,7 +37,7 @@ class PlanStage {
   nlohmann::json processors() const;
 
   const MemoryForecast& forecast() const { return forecast_; }
-  // Where feature maps that the cache had no room for are computed beside training: the forecast
+  // Feature maps that the cache had no room for are computed beside training: the forecast
   // takes that in. `what`: of the maps. Throws DiskFull, or kInvalidArgument, over the budget.
   void forecast_uncached(const std::string& what);
 

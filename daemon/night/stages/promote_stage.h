@@ -1,4 +1,4 @@
-// Promote: the result, and the new version in its place where the guard passed it.
+// Promote: the result, and the new version in its place if the guard passed it.
 //
 // Reads models/NAME/.incoming-VERSION/; leaves result.json (daemon/spec/job_result.h) and
 // models/NAME/VERSION/, in this order, so that a job is done once both are there.

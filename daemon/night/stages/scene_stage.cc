@@ -18,10 +18,10 @@ using daemon::Stage;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kAtOnce = 64;  // samples told in one event
-constexpr int kMostRounds = 3;       // where samples are added meanwhile, or the daemon is slow
+constexpr int kMostRounds = 3;       // if samples are added meanwhile, or the daemon is slow
 constexpr milliseconds kPatience{60'000}, kPause{10};
 
-// One sample after the other where memory is scarce: nothing is planned yet.
+// One sample after the other if memory is scarce: nothing is planned yet.
 std::size_t room_for(std::span<const std::size_t> samples, const NightContext& night) {
   data::Mix mix;
   for (const std::size_t i : samples) mix.train.push_back({{data::Source::kLocal, i}, {}, {}});
@@ -34,7 +34,7 @@ std::size_t room_for(std::span<const std::size_t> samples, const NightContext& n
   return choose_room(needs, std::min(needs.largest, static_cast<std::size_t>(*budget) / 2));
 }
 
-// Nothing where another night may know more: the room is too small, or the sample was forgotten. It
+// Nothing if another night may know more: the room is too small, or the sample was forgotten. It
 // may be used all the same.
 std::optional<data::SampleLikeness> look_at_one(const data::LabelDataset& samples, std::size_t i,
                                                 const data::Kind& kind, data::SampleMaker& maker,

@@ -18,14 +18,14 @@
 
 namespace moil::night {
 
-// One sentence of the samples that are held out but not judged by; empty where there are none.
+// One sentence of the samples that are held out but not judged by; empty if there are none.
 [[nodiscard]] std::string passed_over_remark(std::size_t samples);
 
 class SceneStage {
  public:
   explicit SceneStage(NightContext& night) : night_(night) {}
 
-  // The night's local samples are as the label store has them afterwards. Throws Stopped; kIo where
+  // The night's local samples are as the label store has them afterwards. Throws Stopped; kIo if
   // the daemon records nothing of what it is told.
   void run();
   // Local samples of which it is not known what they look like, or not recorded that they are used:

@@ -20,13 +20,13 @@ class TrainStage {
   TrainStage(NightContext& night, PlanStage& plan, FeatureReader& reader, const Teacher& teacher)
       : night_(night), plan_(plan), reader_(reader), teacher_(teacher) {}
 
-  // Trains, where there is something to train.
+  // Trains, if there is something to train.
   void run();
   // What was trained goes to the disk at once, so that nothing of it is in memory while it is
   // judged; the plan's model then has its weights from there.
   void write_version();
 
-  // Null where nothing trains. After write_version() its weights are gone.
+  // Null if nothing trains. After write_version() its weights are gone.
   const HeadTraining* training() const { return training_.get(); }
   const nlohmann::json& curve() const { return curve_; }
   std::size_t peak_bytes() const { return peak_; }

@@ -156,7 +156,7 @@ class JobFields : public ::testing::Test {
     delete place;
     place = nullptr;
   }
-  // Where a submission is refused; nothing where it is accepted.
+  // Where a submission is refused; nothing if it is accepted.
   static std::vector<std::string> refusals(const Json& description) {
     try {
       (void)place->submitted(description);

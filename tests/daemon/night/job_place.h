@@ -14,7 +14,7 @@
 
 namespace moil::night {
 
-// What a job left behind: nothing that differs from run to run where the description is the same.
+// What a job left behind: nothing that differs from run to run if the description is the same.
 struct JobTrace {
   Json result;                         // without times and measured memory
   std::string weights;                 // of the version it wrote; empty: none
@@ -38,7 +38,7 @@ class JobPlace {
   }
   // As job.submit: throws what is refused then.
   [[nodiscard]] daemon::JobSpec submitted(const Json& description) const;
-  // Throws where the night fails.
+  // Throws if the night fails.
   JobTrace run(const daemon::JobSpec& spec);
   [[nodiscard]] const daemon::StateLayout& layout() const { return layout_; }
   [[nodiscard]] daemon::JobFile job_file(const daemon::JobSpec& spec, std::int64_t id) const;

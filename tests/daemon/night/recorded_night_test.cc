@@ -64,7 +64,7 @@ std::uint64_t hash_of(const Recorded& recorded) {
   return hash64(night.weights);
 }
 
-// Ends the process, with 1 where this arithmetic has another hash than the recorded one.
+// Ends the process, with 1 if this arithmetic has another hash than the recorded one.
 [[noreturn]] void end_by_hash(const Recorded& recorded) {
   const std::uint64_t hash = hash_of(recorded);
   const auto known = recorded.weights.find(arithmetic());

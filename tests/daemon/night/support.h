@@ -114,7 +114,7 @@ inline data::Digest add_looked_at(data::LabelStore& labels, std::span<const std:
   return digest;
 }
 
-// The code of the Error that `work` throws; fails where it throws none.
+// The code of the Error that `work` throws; fails if it throws none.
 template <typename Work>
 ErrorCode error_of(const Work& work, std::string* text = nullptr) {
   try {

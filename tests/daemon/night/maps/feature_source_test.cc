@@ -62,7 +62,7 @@ class FeatureSourceTest : public ::testing::Test {
     return read(reader);
   }
 
-  // Training samples in all of their views; stops where `most` feature maps are there.
+  // Training samples in all of their views; stops if `most` feature maps are there.
   static constexpr std::int64_t kNeverStop = 1 << 20;
   bool fill(FeatureReader& reader, FeatureReader::Filled& filled, std::int64_t most = kNeverStop) {
     const Portion portions[] = {{mix_.train, Portion::kEveryFace}};

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 // Enough samples to try settings on.
 constexpr std::size_t kLabelled = 24;
 
-// Where a submission is refused; empty where it is accepted.
+// Where a submission is refused; empty if it is accepted.
 std::string refusal(JobPlace& place, const Json& description) {
   try {
     (void)place.submitted(description);
@@ -226,7 +226,7 @@ TEST(OwnChoice, MapsOfTheFirstTrialAreTheNights) {
   EXPECT_GE(told["cache"]["reused"], told["auto"]["trials"][0]["samples"]);
 }
 
-// Where the night itself trains on nothing of the pack, a trial still knows what it forgets.
+// If the night itself trains on nothing of the pack, a trial still knows what it forgets.
 TEST(OwnChoice, TrialsAreHeldAgainstThePackThatTheNightDoesNotTrainOn) {
   JobPlace place(kLabelled);
   const auto spec = place.submitted(with(place.open_description(), {{"global", {{"alpha", 0}}}}));

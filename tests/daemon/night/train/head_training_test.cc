@@ -68,7 +68,7 @@ struct OneRun {
   std::unique_ptr<HeadTraining> training = plain_training(trainer);
 };
 
-// Adam goes by the steps that each weight has taken: they are saved, and told from the run's where
+// Adam goes by the steps that each weight has taken: they are saved, and told from the run's if
 // an older build did not save them.
 TEST(HeadTraining, AResumedRunKnowsTheStepsOfEachWeight) {
   const TempFolder folder;
