@@ -134,6 +134,21 @@ class Case(unittest.TestCase):
         return {short(sample["name"]): sample["labels"] for sample in samples}
 
 
+# What the page asks first after an undo is answered after what it asks then.
+FIRST_LABELS_COME_LATE = """(() => {
+  const ask = window.fetch;
+  let undone = false;
+  window.fetch = async (address, ...more) => {
+    if (address.endsWith('/undo')) undone = true;
+    else if (undone) {
+      window.fetch = ask;
+      await new Promise((go) => setTimeout(go, 1000));
+    }
+    return ask(address, ...more);
+  };
+})()"""
+
+
 class PageTest(Case):
     """Some samples and a model: sevens and eights are labelled, one of them wrongly; nobody has said yet what
     the others are."""
@@ -170,6 +185,7 @@ class PageTest(Case):
         # A key a decision, and keys that come sooner than answers.
         browser.press("1", "2", "1")
         self.until_labels({name[0]: ["seven"], name[1]: ["eight"], name[2]: ["seven"], name[3]: []})
+        browser.run(FIRST_LABELS_COME_LATE)
         browser.press("u", "u")
         self.until_labels({name[0]: ["seven"], name[1]: [], name[2]: []})
         # What it took back is out of moild's list of steps, too: nothing puts the mistakes back.

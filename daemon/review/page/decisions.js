@@ -78,22 +78,29 @@ export function keep() {
   goOn(items);
 }
 
+// What moild took back of it, as the page lists it then.
+async function takeBack(entry) {
+  const {changed} = entry && entry.failed ? {changed: []} : await call('undo');
+  if (changed.length === 0) return changed;
+  take(changed, false);
+  if (entry) entry.items.forEach((item, i) => { item.decided = entry.before[i].decided; });
+  await loadLabels();
+  // One of them may have to be listed again; doubts are not asked for again.
+  if (state.tab !== 'doubtful' && changed.some(({digest}) => !found.has(digest))) await show(state.tab);
+  return changed;
+}
+
+function keepNot(entry) {
+  entry.items.forEach((item) => { item.decided = false; });
+  return entry.items;
+}
+
+// In turn to its end: of two, the cursor stands where the second one put it.
 export const undo = safely(async () => {
   state.selected.clear();
   const entry = state.made.pop();
-  let items = entry ? entry.items : [];
-  if (entry && entry.kept) {
-    items.forEach((item) => { item.decided = false; });
-  } else {
-    const {changed} = await inTurn(() => (entry && entry.failed ? {changed: []} : call('undo')));
-    if (changed.length === 0) return tell('there is nothing to undo');
-    take(changed, false);
-    if (entry) entry.items.forEach((item, i) => { item.decided = entry.before[i].decided; });
-    await loadLabels();
-    // One of them may have to be listed again; doubts are not asked for again.
-    if (state.tab !== 'doubtful' && changed.some(({digest}) => !found.has(digest))) await show(state.tab);
-    items = changed;
-  }
+  const items = entry && entry.kept ? keepNot(entry) : await inTurn(() => takeBack(entry));
+  if (items.length === 0) return tell('there is nothing to undo');
   const digests = new Set(items.map(({digest}) => digest));
   const first = state.view.findIndex(({digest}) => digests.has(digest));
   if (state.selected.size === 0) go(first < 0 ? state.cursor : first, false);  // what was selected since is next
