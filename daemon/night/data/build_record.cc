@@ -13,15 +13,19 @@ std::optional<Json> BuildRecord::load() const {
   return json;
 }
 
+Json BuildRecord::objects_in(const char* member) const {
+  const auto record = load();
+  Json found = Json::object();
+  if (!record || !record->contains(member) || !record->at(member).is_object()) return found;
+  for (const auto& [key, value] : record->at(member).items())
+    if (value.is_object()) found[key] = value;
+  return found;
+}
+
 void BuildRecord::save(Json record) const {
   record["version"] = kVersion;
   std::filesystem::create_directories(file_.parent_path());
   write_file_atomic(file_, record.dump(1) + "\n");
-}
-
-void BuildRecord::forget() const {
-  std::error_code ignored;
-  std::filesystem::remove(file_, ignored);
 }
 
 }  // namespace moil::night

@@ -17,9 +17,10 @@ class BuildRecord {
 
   // An object. Its members are of this build, but not of any form.
   [[nodiscard]] std::optional<Json> load() const;
+  // The objects in one of its members, by their keys; an empty object if there is none.
+  [[nodiscard]] Json objects_in(const char* member) const;
   // Replaces the file atomically, and makes its folder if that is missing. kIo.
   void save(Json record) const;
-  void forget() const;
 
  private:
   std::filesystem::path file_;

@@ -27,26 +27,20 @@ std::string text_of(const PlacementKey& key) {
   return cache::to_hex(cache::model_id(model_fingerprint(key.model), json.dump()));
 }
 
-Json known(const BuildRecord& file) {
-  const auto record = file.load();
-  const Json placements = record ? record->value("placements", Json()) : Json();
-  return placements.is_object() ? placements : Json::object();
-}
-
 }  // namespace
 
 PlacementStore::PlacementStore(std::filesystem::path file, const PlacementKey& key)
     : file_(std::move(file)), key_(text_of(key)) {}
 
 std::optional<Json> PlacementStore::load() const {
-  const Json placements = known(file_);
+  const Json placements = file_.objects_in("placements");
   const auto it = placements.find(key_);
-  if (it == placements.end() || !it->is_object() || !it->contains("method")) return std::nullopt;
+  if (it == placements.end() || !it->contains("method")) return std::nullopt;
   return *it;
 }
 
 void PlacementStore::save(const Json& record) const {
-  Json placements = known(file_);
+  Json placements = file_.objects_in("placements");
   if (placements.size() >= kMost) placements = Json::object();
   placements[key_] = record;
   file_.save({{"placements", std::move(placements)}});

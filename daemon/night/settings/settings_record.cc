@@ -1,7 +1,6 @@
 #include "daemon/night/settings/settings_record.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "datasets/identity/digest.h"
 
@@ -33,17 +32,8 @@ bool is_like(std::size_t local, std::size_t known) {
 SettingsRecord::SettingsRecord(std::filesystem::path file, const daemon::JobSpec& job)
     : file_(std::move(file)), job_(fingerprint_of(job)) {}
 
-Json SettingsRecord::load() const {
-  const auto file = file_.load();
-  if (!file || !file->contains("jobs") || !file->at("jobs").is_object()) return Json::object();
-  Json jobs = file->at("jobs");
-  for (auto it = jobs.begin(); it != jobs.end();)
-    it = it->is_object() ? std::next(it) : jobs.erase(it);
-  return jobs;
-}
-
 std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
-  const Json jobs = load();
+  const Json jobs = file_.objects_in("jobs");
   const auto json = jobs.find(job_);
   if (json == jobs.end()) return std::nullopt;
   try {
@@ -56,7 +46,7 @@ std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
 }
 
 void SettingsRecord::keep(const KnownSettings& settings) const {
-  Json jobs = load();
+  Json jobs = file_.objects_in("jobs");
   jobs.erase(job_);
   while (jobs.size() >= kMostJobs)
     jobs.erase(std::min_element(jobs.begin(), jobs.end(), is_earlier));
@@ -67,7 +57,7 @@ void SettingsRecord::keep(const KnownSettings& settings) const {
 }
 
 void SettingsRecord::forget() const {
-  Json jobs = load();
+  Json jobs = file_.objects_in("jobs");
   if (jobs.erase(job_) > 0) file_.save({{"jobs", std::move(jobs)}});
 }
 

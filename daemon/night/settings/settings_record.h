@@ -31,8 +31,6 @@ class SettingsRecord {
   void forget() const;
 
  private:
-  [[nodiscard]] Json load() const;  // by job
-
   BuildRecord file_;
   std::string job_;  // what of it decides
 };
