@@ -91,10 +91,6 @@ EnumNames<Importance> enum_names(Importance) {
           {Importance::kUpdate, "update"}};
 }
 
-EnumNames<Sampling> enum_names(Sampling) {
-  return {{Sampling::kShuffled, "shuffled"}, {Sampling::kImportance, "importance"}};
-}
-
 EnumNames<ScheduleType> enum_names(ScheduleType) {
   return {{ScheduleType::kConstant, "constant"},
           {ScheduleType::kStep, "step"},
@@ -219,7 +215,6 @@ const Fields<TrainSpec>& fields_of(const TrainSpec*) {
       field("method", &TrainSpec::method),
       field("epochs", &TrainSpec::epochs, Need::kOptional, between(0, 100000)),
       field("batch", &TrainSpec::batch, Need::kOptional, between(1, 65536)),
-      field("sampling", &TrainSpec::sampling),
       field("optimizer", &TrainSpec::optimizer),
       field("schedule", &TrainSpec::schedule),
       field("micro_batch", &TrainSpec::micro_batch, Need::kOptional, between(1, 65536)),
@@ -354,9 +349,6 @@ void check_schedule(const ScheduleSpec& s, Complaints& complaints) {
 void check_choosers(const JobSpec& spec, Complaints& complaints) {
   if (!spec.elastic && !spec.deadline_seconds) return;
   const std::string name = spec.elastic ? "\"elastic\"" : "\"deadline_seconds\"";
-  if (spec.train.sampling == Sampling::kImportance)
-    complaints.add("/train/sampling",
-                   name + " chooses tensors by samples that are drawn alike: leave it out");
   if (spec.train.method != TrainingMethod::kFull)
     complaints.add("/train/method", name + " chooses what to train: leave the method out");
   if (spec.swap.mode != SwapWhen::kAuto && spec.swap.mode != SwapWhen::kOff)

@@ -91,15 +91,10 @@ enum class TrainingMethod {
   kBnBias      // gammas, betas and biases, and the classifier's
 };
 
-// Which samples an epoch shows: each once, or by importance (datasets/sampling/importance.h).
-enum class Sampling { kShuffled, kImportance };
-EnumNames<Sampling> enum_names(Sampling);
-
 struct TrainSpec {
   TrainingMethod method = TrainingMethod::kFull;
   int epochs = 10;  // 0: nothing trains; rows of new labels are imprinted
   int batch = 32;
-  Sampling sampling = Sampling::kShuffled;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   std::optional<int> micro_batch;  // samples in memory at once, at most; empty: as the budget asks

@@ -91,7 +91,10 @@ const Fields<ImportResult>& fields_of(const ImportResult*) {
 Json to_json(const JobFile& file) { return write_fields(file); }
 
 JobFile job_file_from_json(const Json& document) {
-  return read_fields<JobFile>(document, "the job file");
+  Json known = document;
+  if (known.is_object() && known.contains("spec"))
+    known["spec"] = to_json(stored_job_spec(known["spec"]));
+  return read_fields<JobFile>(known, "the job file");
 }
 
 std::string to_string(Stage stage) { return name_of(stage); }

@@ -154,6 +154,7 @@ struct ImportResult {
 
 const Fields<JobResult>& fields_of(const JobResult*);
 Json to_json(const JobFile& file);
+// Of an attempt of an earlier build, too: fields of its description that are no more are left out.
 JobFile job_file_from_json(const Json& document);
 std::string to_string(Stage stage);
 // Whether no attempt will do better, by an error event's code.

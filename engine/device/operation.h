@@ -82,10 +82,8 @@ struct Softmax {
   bool logarithm = false;
 };
 
-// Inputs: prediction, target [rows, columns] and, if `weighted`, a weight a sample
-// [rows / rows_of_sample]. Output 0: the sum of the rows' losses, each times its sample's weight,
-// over the divisor. Output 1 of a weighted loss: the norm of each sample's derivative of its own
-// unweighted loss by the prediction, not divided. CD: of the prediction alone.
+// Inputs: prediction, target [rows, columns]. Output: the sum of the rows' losses over the divisor.
+// CD: of the prediction alone.
 struct Loss {
   enum class Kind : std::uint8_t {
     kSoftmaxCrossEntropy,
@@ -94,10 +92,9 @@ struct Loss {
     kHuber
   };
   Kind kind = Kind::kSoftmaxCrossEntropy;
-  std::int64_t rows = 1, columns = 1, rows_of_sample = 1;
+  std::int64_t rows = 1, columns = 1;
   double divisor = 1;
   float delta = 1;  // of kHuber
-  bool weighted = false;
 };
 
 // The first: what no other processor computes.

@@ -54,7 +54,7 @@ ElasticTrainer::ElasticTrainer(const ModelDescription& model,
       graph_(build_graph(training_plan_input(model_, &layers_, config_).model,
                          micro_batch_of(config_))),
       relay_(model_, layers_, config_, kernels_),
-      maps_(model_, graph_, config_.loss.weighted ? IntervalMaps::Place{} : elastic_.maps) {
+      maps_(model_, graph_, elastic_.maps) {
   check(elastic_, profile_.profile);
 }
 

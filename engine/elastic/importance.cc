@@ -166,7 +166,7 @@ std::map<std::string, double> ImportanceProbe::measure(const WeightMap& weights,
   network_.allocate();
   network_.load(weights);
   Probe probe(config_, network_.graph(), weights, learning_rate, metric);
-  const NetworkBatch batch(network_, training_batch(network_.graph(), config_.loss.weighted));
+  const NetworkBatch batch(network_, training_batch(network_.graph()));
   const auto step = [&] {
     source.read(indices, batch.batch());
     network_.train_step(/*random_key=*/config_.seed, &probe);

@@ -36,9 +36,6 @@ void check_ending(const ModelDescription& model);
 struct LossDescription {
   std::string type = {};
   Properties properties = {};
-  // Each sample's loss counts by a weight, which is one more input; one more output bounds the
-  // samples' gradients (layers/loss_layer.h).
-  bool weighted = false;
 };
 
 // Which loss trains such a model as a classifier: softmax cross-entropy, or for sigmoids their

@@ -5,7 +5,7 @@
 namespace moil::opencl {
 namespace {
 
-// One work item a row, a sample or the whole. The numbers are those of Loss::Kind. An element
+// One work item a row or the whole. The numbers are those of Loss::Kind. An element
 // whose target is NaN counts nothing, but for softmax, whose targets are shares of a whole.
 constexpr const char* kLossSource = R"CL(
 float slope_of(float x, float t, int kind, float delta) {
@@ -50,49 +50,37 @@ kernel void row_losses(global const float* prediction, global const float* targe
 }
 
 // Compensated (Kahan 1965): a batch may have as many rows as an image has pixels.
-kernel void total_loss(global const float* losses, global const float* weights, global float* out,
-                       int rows, int rows_of_sample, float divisor, int places) {
+kernel void total_loss(global const float* losses, global float* out, int rows, float divisor,
+                       int places) {
   if (get_global_id(0) > 0) return;
   float total = 0, rest = 0;
   for (int r = 0; r < rows; ++r) {
-    const float loss = weights ? losses[r] * weights[r / rows_of_sample] : losses[r];
-    const float y = loss - rest, next = total + y;
+    const float y = losses[r] - rest, next = total + y;
     rest = (next - total) - y;
     total = next;
   }
   out[0] = total / divisor;
 }
 
-// weights null: each row counts once. dx may be the prediction.
+// dx may be the prediction.
 kernel void loss_derivative(global const float* prediction, global const float* target,
-                            global const float* weights, global float* dx, int columns, int kind,
-                            float delta, int rows_of_sample, float scale, int places) {
+                            global float* dx, int columns, int kind, float delta, float scale,
+                            int places) {
   const int r = get_global_id(0);
   if (r >= places) return;
   const int at = r * columns;
-  const float weight = weights ? weights[r / rows_of_sample] : 1.0f;
   if (kind == 0) {
     const float2 e = exponents(prediction + at, columns);
     float target_sum = 0;
     for (int c = 0; c < columns; ++c) target_sum += target[at + c];
     for (int c = 0; c < columns; ++c) {
       const float p = exp(prediction[at + c] - e.x) / e.y;
-      dx[at + c] = weight * (scale * (p * target_sum - target[at + c]));
+      dx[at + c] = scale * (p * target_sum - target[at + c]);
     }
     return;
   }
   for (int c = at; c < at + columns; ++c)
-    dx[c] = weight * (scale * slope_of(prediction[c], target[c], kind, delta));
-}
-
-kernel void sample_norms(global const float* derivative, global float* out, int of_sample,
-                         int places) {
-  const int s = get_global_id(0);
-  if (s >= places) return;
-  float squares = 0;
-  for (int i = s * of_sample; i < (s + 1) * of_sample; ++i)
-    squares += derivative[i] * derivative[i];
-  out[s] = sqrt(squares);
+    dx[c] = scale * slope_of(prediction[c], target[c], kind, delta);
 }
 )CL";
 
@@ -102,13 +90,10 @@ class Loss final : public StepOf<operation::Loss> {
       : StepOf(device, op, kind),
         rows_(device, kLossSource, "row_losses"),
         total_(device, kLossSource, "total_loss"),
-        derivative_(device, kLossSource, "loss_derivative"),
-        norms_(device, kLossSource, "sample_norms") {}
+        derivative_(device, kLossSource, "loss_derivative") {}
 
   std::size_t workspace_bytes() const override {
-    if (kind_ != StepKind::kForward) return 0;
-    const std::int64_t floats = op_.weighted ? op_.rows * op_.columns : op_.rows;
-    return static_cast<std::size_t>(floats) * sizeof(float);
+    return kind_ == StepKind::kForward ? static_cast<std::size_t>(op_.rows) * sizeof(float) : 0;
   }
 
  private:
@@ -116,25 +101,17 @@ class Loss final : public StepOf<operation::Loss> {
 
   void forward(const RangeMemory& memory, const StepRanges& r) override {
     const cl_mem prediction = memory.buffer(r.inputs[0]), target = memory.buffer(r.inputs[1]);
-    const cl_mem weights = op_.weighted ? memory.buffer(r.inputs[2]) : nullptr;
     const cl_mem scratch = memory.buffer(r.workspace);
     rows_.run(op_.rows, prediction, target, scratch, op_.columns, kind(), op_.delta);
-    total_.run(1, scratch, weights, memory.buffer(r.outputs[0]), op_.rows, op_.rows_of_sample,
-               static_cast<float>(op_.divisor));
-    if (!op_.weighted) return;
-    derivative_.run(op_.rows, prediction, target, cl_mem{nullptr}, scratch, op_.columns, kind(),
-                    op_.delta, op_.rows_of_sample, 1.0F);
-    norms_.run(op_.rows / op_.rows_of_sample, scratch, memory.buffer(r.outputs[1]),
-               op_.rows_of_sample * op_.columns);
+    total_.run(1, scratch, memory.buffer(r.outputs[0]), op_.rows, static_cast<float>(op_.divisor));
   }
   void derivative(const RangeMemory& memory, const StepRanges& r) override {
     derivative_.run(op_.rows, memory.buffer(r.inputs[0]), memory.buffer(r.inputs[1]),
-                    op_.weighted ? memory.buffer(r.inputs[2]) : nullptr,
                     memory.buffer(r.input_derivatives[0]), op_.columns, kind(), op_.delta,
-                    op_.rows_of_sample, static_cast<float>(1 / op_.divisor));
+                    static_cast<float>(1 / op_.divisor));
   }
 
-  Kernel rows_, total_, derivative_, norms_;
+  Kernel rows_, total_, derivative_;
 };
 
 }  // namespace

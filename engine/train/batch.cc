@@ -37,13 +37,12 @@ void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor
 }
 
 std::size_t BatchShape::bytes_of_sample() const {
-  return (elements_of(inputs) + elements_of(targets) + (weighted ? 1 : 0)) * sizeof(float);
+  return (elements_of(inputs) + elements_of(targets)) * sizeof(float);
 }
 
-BatchShape training_batch(const Graph& training, bool weighted) {
+BatchShape training_batch(const Graph& training) {
   BatchShape shape;
-  shape.weighted = weighted;
-  const std::size_t target = training.inputs.size() - (weighted ? 2 : 1);
+  const std::size_t target = training.inputs.size() - 1;
   for (std::size_t i = 0; i < target; ++i)
     shape.inputs.push_back(tensor_of(training, training.inputs[i]));
   shape.targets.push_back(tensor_of(training, training.inputs[target]));
@@ -60,7 +59,7 @@ BatchBuffer::BatchBuffer(BatchShape shape, std::size_t samples) : shape_(std::mo
   };
   for (const auto& t : shape_.inputs) inputs_.push_back({t.name, t.elements, take(t.elements)});
   for (const auto& t : shape_.targets) targets_.push_back({t.name, t.elements, take(t.elements)});
-  batch_ = {inputs_, targets_, rest};
+  batch_ = {inputs_, targets_};
 }
 
 void BatchBuffer::copy_to(Network& training) const {
@@ -70,7 +69,6 @@ void BatchBuffer::copy_to(Network& training) const {
   };
   for (const BatchTensor& tensor : inputs_) copy(tensor.values);
   for (const BatchTensor& tensor : targets_) copy(tensor.values);
-  if (shape_.weighted) copy(batch_.weights);
 }
 
 NetworkBatch::NetworkBatch(Network& network) {
@@ -84,7 +82,6 @@ NetworkBatch::NetworkBatch(Network& network, const BatchShape& shape) {
   for (std::size_t i = 0; i < shape.targets.size(); ++i)
     targets_.push_back(tensor(network, next++));
   batch_ = {inputs_, targets_};
-  if (shape.weighted) batch_.weights = tensor(network, next).values;
 }
 
 BatchTensor NetworkBatch::tensor(Network& network, std::size_t input) const {

@@ -1,8 +1,7 @@
 // A batch of samples: spans of named tensors.
 //
-// A network takes one or more inputs, and training gives it a target and, if asked, a weight a
-// sample. Each is a tensor of its own: its samples lie one after the other, in the network's memory
-// order (channels-last).
+// A network takes one or more inputs, and training gives it a target. Each is a tensor of its own:
+// its samples lie one after the other, in the network's memory order (channels-last).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,6 @@ struct BatchTensor {
 struct Batch {
   std::span<const BatchTensor> inputs;   // in the model's order
   std::span<const BatchTensor> targets;  // in the order of the model's outputs
-  std::span<float> weights = {};         // of the samples' losses; empty if the network takes none
 };
 
 // The elements of one sample, of all tensors together.
@@ -42,13 +40,11 @@ struct BatchShape {
     std::size_t elements = 0;  // of one sample
   };
   std::vector<Tensor> inputs, targets;
-  bool weighted = false;
 
   std::size_t bytes_of_sample() const;
 };
-// A network as training has it takes this (graph/ending.h): behind the model's inputs, its target,
-// and the samples' weights if `weighted`.
-[[nodiscard]] BatchShape training_batch(const Graph& training, bool weighted);
+// A network as training has it takes this (graph/ending.h): behind the model's inputs, its target.
+[[nodiscard]] BatchShape training_batch(const Graph& training);
 
 // A batch and its memory.
 class BatchBuffer {

@@ -55,10 +55,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
                                       const TrainerConfig& config) {
   TrainingPlanInput input;
   LossDescription loss = config.loss;
-  if (loss.type.empty()) {
-    loss = fitting_loss(complete_model(model));
-    loss.weighted = config.loss.weighted;
-  }
+  if (loss.type.empty()) loss = fitting_loss(complete_model(model));
   input.model =
       prepare_training(model, loss, trainable_layers ? *trainable_layers : all_layers(model));
   input.options.batch = micro_batch_of(config);
@@ -131,7 +128,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   const std::int64_t total = per_epoch * config_.epochs;
   std::vector<std::int64_t> order;  // outlives the prefetcher, which reads it
   const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
-  Prefetcher prefetcher(source, training_batch(network_.graph(), config_.loss.weighted), micro);
+  Prefetcher prefetcher(source, training_batch(network_.graph()), micro);
   while (state_.step < total) {
     const std::int64_t epoch = state_.step / per_epoch;
     order = callbacks.order(epoch);
@@ -142,18 +139,11 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                                                    std::to_string(source.size()));
     }
     const std::int64_t begin = epoch * per_epoch, end = begin + per_epoch;
-    // Gives those of the micro-batch of this number since the epoch began.
-    const auto indices = [&](std::int64_t number) {
-      return std::span<const std::int64_t>(order).subspan(static_cast<std::size_t>(number * micro),
-                                                          static_cast<std::size_t>(micro));
-    };
-    // Asks for it; for none behind the epoch's end.
+    // Asks for the micro-batch of this number since the epoch began; for none behind its end.
     const auto request = [&](std::int64_t number) {
-      if (number < per_epoch * micros) prefetcher.request(indices(number));
-    };
-    const auto tell_bounds = [&](std::int64_t number) {
-      if (!callbacks.on_bounds || !config_.loss.weighted) return;
-      callbacks.on_bounds(indices(number), {network_.output(1), static_cast<std::size_t>(micro)});
+      if (number >= per_epoch * micros) return;
+      prefetcher.request(std::span(order).subspan(static_cast<std::size_t>(number * micro),
+                                                  static_cast<std::size_t>(micro)));
     };
     request((state_.step - begin) * micros);
     while (state_.step < end) {
@@ -163,8 +153,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
                             span_ ? scheduled_step(*span_, state_.step, total) : state_.step, total,
                             per_epoch);
       const std::int64_t first = (state_.step - begin) * micros;
-      const double loss = step(prefetcher, {[&](std::int64_t m) { request(first + m + 1); },
-                                            [&](std::int64_t m) { tell_bounds(first + m); }});
+      const double loss = step(prefetcher, [&](std::int64_t m) { request(first + m + 1); });
       ++state_.step;
       state_.loss_sum += loss;
       ++state_.loss_count;
@@ -184,7 +173,8 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
   return true;
 }
 
-double Trainer::step(Prefetcher& prefetcher, const StepParts& parts) {
+double Trainer::step(Prefetcher& prefetcher,
+                     const std::function<void(std::int64_t micro_batch)>& request_next) {
   const std::int64_t micro = micro_batch_of(config_), micros = config_.batch / micro;
   const std::uint64_t key =
       config_.seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(state_.step);
@@ -192,11 +182,10 @@ double Trainer::step(Prefetcher& prefetcher, const StepParts& parts) {
   double loss = 0;
   for (std::int64_t m = 0; m < micros; ++m) {
     const BatchBuffer& next = prefetcher.take();
-    parts.request_next(m);
+    request_next(m);
     next.copy_to(network_);
     network_.train_step(key, m + 1 == micros ? this : nullptr, m > 0, m * micro);
     loss += share_ * static_cast<double>(network_.output(0)[0]);
-    parts.done(m);
   }
   check_finite(loss);
   return loss;

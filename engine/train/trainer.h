@@ -113,12 +113,8 @@ class Trainer : private WeightUpdater {
 
   struct Callbacks {
     // The indices of an epoch (from 0), as many as the source has samples, in any form that the
-    // source knows (batch_source.h). Nothing is being read meanwhile.
+    // source knows (batch_source.h).
     std::function<std::vector<std::int64_t>(std::int64_t epoch)> order;
-    // A weighted loss tells the indices of a step or of a part of it, and their samples' gradient
-    // bounds before the step (layers/loss_layer.h). May be empty.
-    std::function<void(std::span<const std::int64_t> indices, std::span<const float> bounds)>
-        on_bounds;
     // After every step; false stops the run between steps.
     std::function<bool(std::int64_t step, std::int64_t total, double loss)> on_step;
     std::function<void(const EpochSummary&)> on_epoch;
@@ -140,12 +136,9 @@ class Trainer : private WeightUpdater {
   double rate_of(std::string_view weight) const;
   std::int64_t count_update(std::string_view weight);
   void check_finite(double loss) const;
-  // One step of all micro-batches: as one is taken, the next is asked for; each is told of when it
-  // has been through the network.
-  struct StepParts {
-    std::function<void(std::int64_t micro_batch)> request_next, done;
-  };
-  double step(Prefetcher& prefetcher, const StepParts& parts);
+  // One step of all micro-batches: as one is taken, the next is asked for.
+  double step(Prefetcher& prefetcher,
+              const std::function<void(std::int64_t micro_batch)>& request_next);
 
   TrainerConfig config_;
   RateFactors rate_factors_;

@@ -16,7 +16,6 @@ from unittest.mock import patch
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from cases.auto import sampling  # noqa: E402
 from cases.auto.case import Case, Device, run_case  # noqa: E402
 from cases.auto.learn import learn_once  # noqa: E402
 from cases.auto.table import half_known_text  # noqa: E402
@@ -186,11 +185,6 @@ class Rooms(unittest.TestCase):
     def test_what_is_learned_at_once(self) -> None:
         found = learn_once(place_of(FakeCtl("rejected-by-guard")))
         self.assertEqual((found["state"], found["promoted"], found["local_after"]), ("rejected-by-guard", False, 0.7))
-
-    def test_sampling_is_compared_of_promoted_models_alone(self) -> None:
-        self.assertEqual(sampling._night(place_of(FakeCtl()), rows.NIGHT, "shuffled", 1)["train_seconds"], 2.0)
-        with self.assertRaisesRegex(JobFailed, "rejected-by-guard"):
-            sampling._night(place_of(FakeCtl("rejected-by-guard")), rows.NIGHT, "shuffled", 1)
 
     def test_nights_without_settings_and_by_hand(self) -> None:
         case = Case("digits", lambda name: nullcontext(Device(FakeCtl(), lambda: None)), {"name": "a"}, {"lf1": [{"name": "b"}, {"name": "c"}]}, BASIS)  # type: ignore[arg-type]

@@ -125,7 +125,6 @@ AUTO = {
     "learn": None,
     "audit": {"samples": 10},
     "half_known": None,
-    "sampling": None,
 }
 AUTO_LINES = """\
 digits

@@ -153,7 +153,7 @@ class CrashTest(Asking):
 
     def test_killed_again_and_again_while_training(self) -> None:
         """Goes on from a checkpoint, not from the beginning."""
-        train = {**self.spec["train"], "epochs": 60, "checkpoint_seconds": 0.05, "sampling": "importance"}
+        train = {**self.spec["train"], "epochs": 60, "checkpoint_seconds": 0.05}
         long = {**self.spec, "train": train, "freeze": {"trainable_layers": "all"}}
         expected = self.never_killed(long)
         folder = self.copied_state("again")

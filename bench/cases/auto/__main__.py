@@ -13,8 +13,7 @@ from cases.auto.case import Case, run_case  # noqa: E402
 from cases.auto.cases import digits_case, photos_case  # noqa: E402
 from cases.auto.half_known import measure_half_known  # noqa: E402
 from cases.auto.learn import measure_learn  # noqa: E402
-from cases.auto.sampling import measure_sampling  # noqa: E402
-from cases.auto.table import audit_text, case_text, half_known_text, learn_text, sampling_text  # noqa: E402
+from cases.auto.table import audit_text, case_text, half_known_text, learn_text  # noqa: E402
 from lib.archives import missing  # noqa: E402
 from lib.figures import Figures  # noqa: E402
 from lib.frame import in_folder  # noqa: E402
@@ -29,7 +28,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="auto", description="Nights without settings beside nights set by hand.")
     parser.add_argument("--quick", action="store_true", help="the digits, and photos beside the shallow night alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures; the file grows as they come")
-    parser.add_argument("--only", choices=["digits", "photos", "labels", "half-known", "sampling"], help="a dataset, learn and audit, learning what is half known, or importance sampling")
+    parser.add_argument("--only", choices=["digits", "photos", "labels", "half-known"], help="a dataset, learn and audit, or learning what is half known")
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="photos, CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
@@ -54,9 +53,6 @@ def measure_photos(options: argparse.Namespace, folder: Path, figures: Figures) 
     if options.only == "half-known" or (options.only is None and not options.quick):
         known = measure_half_known(folder / "half-known", model)
         figures.add(half_known_text(known), half_known=known)
-    if options.only == "sampling" or (options.only is None and not options.quick):
-        sampling = measure_sampling(folder / "sampling", model, photos)
-        figures.add(sampling_text(sampling), sampling=sampling)
 
 
 def add_case(figures: Figures, case: Case) -> None:
@@ -65,7 +61,7 @@ def add_case(figures: Figures, case: Case) -> None:
 
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
-    figures = Figures(options.json, quick=options.quick, cases=[], learn=None, audit=None, half_known=None, sampling=None)
+    figures = Figures(options.json, quick=options.quick, cases=[], learn=None, audit=None, half_known=None)
     if options.only in (None, "digits"):
         (folder / "digits").mkdir()
         add_case(figures, digits_case(folder / "digits", DIGITS))

@@ -8,12 +8,10 @@ from typing import Any
 from lib.results import kept_back_mark
 from lib.table import percent, table
 
-from .sampling import SAMPLINGS
-
 
 def text(document: dict[str, Any]) -> str:
     parts = [case_text(case) for case in document["cases"]]
-    texts: dict[str, Callable[[Any], str]] = {"learn": learn_text, "audit": audit_text, "half_known": half_known_text, "sampling": sampling_text}
+    texts: dict[str, Callable[[Any], str]] = {"learn": learn_text, "audit": audit_text, "half_known": half_known_text}
     for member, told in texts.items():
         if document[member]:
             parts.append(told(document[member]))
@@ -51,18 +49,6 @@ def half_known_text(sets: list[dict[str, Any]]) -> str:
         draws = len(one["draws"])
         lines.append([one["dataset"], str(draws), local, f"{one['reached']} of {draws}", lost])
     return table(["half known", "draws", "local (worst)", "80 % or more", "lost global (worst)"], lines)
-
-
-def sampling_text(nights: list[dict[str, Any]]) -> str:
-    lines = []
-    for night in nights:
-        for sampling in SAMPLINGS:
-            run = night[sampling]
-            to_goal = "never" if run["seconds_to_goal"] is None else f"{run['seconds_to_goal']:.1f}"
-            after = [percent(run["global_after"]), percent(run["local_after"])]
-            lines.append([night["night"], str(night["seed"]), sampling, *after, f"{run['train_seconds']:.1f}", to_goal])
-    header = ["night", "seed", "sampling", "global", "local", "training, s", "s to the shuffled night's local"]
-    return table(header, lines)
 
 
 def audit_text(audit: dict[str, Any]) -> str:

@@ -182,7 +182,6 @@ std::int64_t FeatureReader::packed(const Portion& portion) const {
 }
 
 FeatureReader::Turns FeatureReader::turns_of(const Portion& portion, std::size_t sample) const {
-  if (portion.epochs == Portion::kEveryFace) return {0, portion.epochs, true};
   const auto begin = static_cast<std::int64_t>(sample), end = begin + portion.epochs;
   if (!shows_silence(portion.samples[sample])) return {begin, portion.epochs, false};
   const std::int64_t before = begin / kSilenceEvery, silent = end / kSilenceEvery - before;

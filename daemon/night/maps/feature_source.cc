@@ -85,10 +85,7 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
   views_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     views_.push_back(shown(indices[i]));
-    const std::int64_t sample = indices[i] % size();
-    write_target(sample, views_.back(), {targets.row(i), targets.elements});
-    if (batch.weights.empty()) continue;
-    batch.weights[i] = weights_ == nullptr ? 1 : (*weights_)[static_cast<std::size_t>(sample)];
+    write_target(indices[i] % size(), views_.back(), {targets.row(i), targets.elements});
   }
   if (means_)
     read_means(batch.inputs[0]);
@@ -98,12 +95,11 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
 
 std::vector<std::int64_t> FeatureSource::order(std::span<const std::size_t> samples,
                                                std::int64_t epoch) const {
-  std::vector<std::int64_t> indices, shown(samples_.size());
+  std::vector<std::int64_t> indices;
   indices.reserve(samples.size());
   for (const std::size_t s : samples) {
     const auto sample = static_cast<std::int64_t>(s);
-    const std::int64_t face = reader_.face_at(samples_[s], epoch + sample + shown[s]++);
-    indices.push_back(sample + size() * face);
+    indices.push_back(sample + size() * reader_.face_at(samples_[s], epoch + sample));
   }
   return indices;
 }

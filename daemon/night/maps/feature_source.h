@@ -32,16 +32,12 @@ class FeatureSource : public BatchSource {
         teacher_(teacher),
         means_(reader.trains_on_means()) {}
 
-  // One a sample, for a network whose loss takes weights; it outlives the source. None: 1.
-  void weigh(const std::vector<float>& weights) { weights_ = &weights; }
-
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   void read(std::span<const std::int64_t> indices, const Batch& batch) override;
 
   // The indices of an epoch that goes through the samples in this order. Each sample shows the face
-  // that follows the one of the epoch before, and one that comes several times the faces behind it;
-  // neighbours show different ones; a function of its arguments alone. Now and then, a sample shows
-  // silence in place of a face.
+  // that follows the one of the epoch before; neighbours show different ones; a function of its
+  // arguments alone. Now and then, a sample shows silence in place of a face.
   std::vector<std::int64_t> order(std::span<const std::size_t> samples, std::int64_t epoch) const;
 
  private:
@@ -55,8 +51,7 @@ class FeatureSource : public BatchSource {
   const MixTargets& targets_;
   FeatureReader& reader_;
   Teacher teacher_;
-  const bool means_;  // asked once: a step allocates nothing
-  const std::vector<float>* weights_ = nullptr;
+  const bool means_;                    // asked once: a step allocates nothing
   std::vector<float> soft_, soft_sum_;  // one sample's
   std::vector<SampleView> views_, parts_;
   std::vector<std::size_t> row_of_part_;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "daemon/spec/job_spec.h"
@@ -12,11 +11,8 @@
 namespace moil::night {
 
 struct Portion {
-  static constexpr std::int64_t kEveryFace = std::numeric_limits<std::int64_t>::max();
-
   std::span<const data::MixedSample> samples;
-  // The faces that so many epochs show of each sample, which is drawn once an epoch
-  // (FeatureSource::order()).
+  // The faces that so many epochs show of each sample (FeatureSource::order()).
   std::int64_t epochs = 0;
   // All of its shown parts in the plain view.
   bool plain = true;
@@ -24,12 +20,11 @@ struct Portion {
   bool silence = false;
 };
 
-// What a job's training samples show. Drawn by importance, a sample may come often. plain: they are
-// also asked as they are, by imprinting or by a task that chooses by them.
+// What a job's training samples show. plain: they are also asked as they are, by imprinting or by a
+// task that chooses by them.
 [[nodiscard]] inline Portion trained_portion(const data::Mix& mix, const daemon::JobSpec& spec,
                                              bool plain) {
-  const bool once = spec.train.sampling != daemon::Sampling::kImportance;
-  return {mix.train, once ? std::int64_t{spec.train.epochs} : Portion::kEveryFace, plain, plain};
+  return {mix.train, spec.train.epochs, plain, plain};
 }
 
 }  // namespace moil::night

@@ -57,7 +57,6 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples,
                              LossDescription loss) {
   TrainerConfig config;
   config.loss = std::move(loss);
-  config.loss.weighted = spec.train.sampling == daemon::Sampling::kImportance;
   config.optimizer = optimizer_config(spec.train.optimizer);
   config.schedule = schedule_config(spec.train.schedule, spec.train.optimizer.learning_rate);
   config.clip_norm = spec.train.clip_norm.value_or(0);

@@ -12,8 +12,8 @@
 #include "daemon/night/maps/head_network.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/night/train/distillation.h"
-#include "daemon/night/train/epoch_sampling.h"
 #include "daemon/night/train/stopped.h"
+#include "datasets/sampling/per_class.h"
 
 namespace moil::night {
 namespace {
@@ -112,8 +112,11 @@ class Trial {
     const MixTargets targets(*model_.bundle.task, ground_.mix, model_.bundle.labels.size());
     FeatureSource source(ground_.mix.train, targets, *reader_, teacher);
     Trainer::Callbacks callbacks;
-    EpochSampling sampling(spec_.train.sampling, ground_.mix.train.size(), spec_.seed);
-    sampling.direct(source, callbacks);
+    callbacks.order = [&](std::int64_t epoch) {
+      return source.order(data::epoch_order(ground_.mix.train.size(), spec_.seed,
+                                            static_cast<std::uint64_t>(epoch)),
+                          epoch);
+    };
     Pace pace;
     callbacks.on_step = [&](std::int64_t step, std::int64_t all, double) {
       return go_on(pace, step, all);

@@ -2,6 +2,7 @@
 
 #include "base/process_memory.h"
 #include "daemon/night/stages/night_deadline.h"
+#include "datasets/sampling/per_class.h"
 #include "engine/train/finite.h"
 
 namespace moil::night {
@@ -18,11 +19,7 @@ void TrainStage::run() {
   night_.probe.begin_part();
   const auto saved =
       restored([&] { return training_->begin(model.bundle.weights, night_.files.checkpoint()); });
-  sampling_.emplace(night_.spec.train.sampling, night_.mix.train.size(), night_.spec.seed);
-  if (saved) {
-    curve_ = saved->at("curve");
-    restored([&] { sampling_->restore(*saved); });
-  }
+  if (saved) curve_ = saved->at("curve");
   for (const Node& node : model.trainer->network().graph().nodes)
     for (const WeightSpec& spec : node.weights) trained_.insert(weight_name(node, spec));
   const MixTargets targets(*model.bundle.task, night_.mix, model.bundle.labels.size());
@@ -34,9 +31,13 @@ void TrainStage::run() {
   swapped_ = model.trainer->network().swap_statistics();
 }
 
-Trainer::Callbacks TrainStage::callbacks(FeatureSource& source) {
+Trainer::Callbacks TrainStage::callbacks(const FeatureSource& source) {
   Trainer::Callbacks callbacks;
-  sampling_->direct(source, callbacks);
+  callbacks.order = [&](std::int64_t epoch) {
+    return source.order(data::epoch_order(night_.mix.train.size(), night_.spec.seed,
+                                          static_cast<std::uint64_t>(epoch)),
+                        epoch);
+  };
   callbacks.on_step = [this](std::int64_t step, std::int64_t all, double loss) {
     return after_step(step, all, loss);
   };
@@ -74,9 +75,7 @@ std::uint64_t TrainStage::room_for_maps() {
 
 void TrainStage::save() {
   night_.require_remembered();
-  Json beside = {{"curve", curve_}};
-  sampling_->save(beside);
-  training_->save_checkpoint(night_.files.checkpoint(), std::move(beside));
+  training_->save_checkpoint(night_.files.checkpoint(), {{"curve", curve_}});
   night_.clock.add();
   last_save_ = std::chrono::steady_clock::now();
 }

@@ -9,7 +9,6 @@
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/stages/night_context.h"
 #include "daemon/night/stages/plan_stage.h"
-#include "daemon/night/train/epoch_sampling.h"
 #include "daemon/night/train/head_training.h"
 #include "engine/tensor/swapper.h"
 
@@ -35,7 +34,7 @@ class TrainStage {
  private:
   std::unique_ptr<HeadTraining> make_training();
   std::uint64_t room_for_maps();
-  Trainer::Callbacks callbacks(FeatureSource& source);
+  Trainer::Callbacks callbacks(const FeatureSource& source);
   void save();
   bool after_step(std::int64_t step, std::int64_t total, double loss);
   void report_step(std::int64_t step, std::int64_t total, double loss);
@@ -47,7 +46,6 @@ class TrainStage {
   FeatureReader& reader_;
   const Teacher teacher_;
   std::unique_ptr<HeadTraining> training_;
-  std::optional<EpochSampling> sampling_;
   std::set<std::string> trained_;  // "LAYER.WEIGHT", while training_ has them
   nlohmann::json curve_ = nlohmann::json::array();
   std::size_t peak_ = 0;

@@ -53,13 +53,7 @@ ModelDescription realize_loss(const ModelDescription& model, const LossDescripti
   const std::string target = names.take("target"), output = names.take("loss");
   result.inputs.push_back({target, target_dims});
   result.layers.push_back({output, loss.type, {result.outputs[0], target}, loss.properties});
-  if (loss.weighted) {
-    const std::string weights = names.take("sample_weights");
-    result.inputs.push_back({weights, {1}});
-    result.layers.back().inputs.push_back(weights);
-  }
   result.outputs = {output};
-  if (loss.weighted) result.outputs.push_back(output + ":1");
   return result;
 }
 

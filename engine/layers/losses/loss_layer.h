@@ -1,9 +1,5 @@
-// What the losses share: prediction and target of the same dims, if asked a weight a sample
-// ([batch, 1]), a sum over samples, one number out.
-//
-// A weighted loss gives a second output, [batch, 1]: the norm of the derivative of each sample's
-// own loss by the prediction, whatever its weight. It bounds the norm of the sample's gradient, but
-// for a factor that all samples share (Katharopoulos and Fleuret 2018, eq. 16-20).
+// What the losses share: prediction and target of the same dims, a sum over samples, one number
+// out.
 //
 // Forward adds up one number a row in double, in the order of the rows, so that the loss has the
 // same bits whatever the number of threads.
@@ -41,11 +37,9 @@ class LossLayer : public Layer {
 
  private:
   std::int64_t grain() const;
-  void gradient_bounds(const LayerRun& run) const;
 
-  std::int64_t rows_ = 0, columns_ = 0, rows_of_sample_ = 1;
+  std::int64_t rows_ = 0, columns_ = 0;
   double divisor_ = 1;
-  bool is_weighted_ = false;
 };
 
 }  // namespace moil

@@ -3,6 +3,8 @@
 #include "daemon/jobs/job_folder.h"
 
 #include "base/files/file.h"
+#include "base/json/json.h"
+#include "daemon/spec/worker_protocol.h"
 #include "tests/daemon/support/server_test.h"
 #include "tests/daemon/support/stores.h"
 
@@ -50,6 +52,32 @@ TEST_F(JobFolders, WhatMayGoOnKeepsItsCheckpoint) {
   jobs_.end(failed, JobState::kFailed, "it failed");
   jobs_.pause(paused, "the window closed");
   for (const auto id : {failed, paused}) EXPECT_FALSE(goes(id)) << to_string(jobs_.get(id).state);
+}
+
+// Its description names train.sampling, which is no more.
+TEST_F(JobFolders, AnAttemptOfAnEarlierBuildIsGoneOnWith) {
+  const auto id = with_checkpoint();
+  const fs::path checkpoint = layout_.job(id) / "train.checkpoint";
+  jobs_.pause(id, "the window closed");
+  const JobFile file = jobs_.prepare(id);
+  Json earlier = to_json(file);
+  earlier["threads"] = 7;
+  earlier["spec"]["train"]["sampling"] = "importance";
+  const auto prepare = [&] {
+    write_file_atomic(layout_.job_file(id), std::string_view(earlier.dump()));
+    Flusher flusher(loop_, database_, layout_.database());
+    JobFolder(layout_, jobs_, flusher).prepare(jobs_.get(id), file);
+  };
+  prepare();
+  ASSERT_TRUE(fs::exists(layout_.job_file(id)));
+  const JobFile kept = job_file_from_json(parsed_json(read_text(layout_.job_file(id))));
+  EXPECT_EQ(kept.spec, file.spec);
+  EXPECT_EQ(kept.threads, 7) << "as the attempt before";
+  EXPECT_TRUE(fs::exists(checkpoint));
+  earlier["base_version"] = file.base_version + 1;
+  earlier["version"] = file.version + 1;
+  prepare();
+  EXPECT_FALSE(fs::exists(checkpoint)) << "made from another version";
 }
 
 class JobEnds : public StartedTest {};

@@ -82,6 +82,12 @@ TEST(JobFileDocument, RoundTrip) {
   EXPECT_EQ(back.version, 2);
   EXPECT_EQ(back.threads, 3);
   EXPECT_EQ(back.cache_quota_bytes, 1 << 20);
+
+  Json earlier = to_json(file);
+  earlier["spec"]["train"]["sampling"] = "importance";
+  EXPECT_EQ(to_json(job_file_from_json(earlier)), to_json(file)) << "of an earlier build";
+  earlier["fields"] = 1;
+  EXPECT_THROW((void)job_file_from_json(earlier), ValidationError);
 }
 
 }  // namespace

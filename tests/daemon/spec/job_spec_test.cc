@@ -138,6 +138,17 @@ TEST(JobSpec, WhatIsStoredIsReadWhateverIsAskedForNow) {
   EXPECT_EQ(stored_job_spec(document).name, "tonight");
 }
 
+// Earlier builds wrote it into every description.
+TEST(JobSpec, AFieldThatIsNoMoreIsRefusedWhenSubmittedAndLeftOutOfWhatIsStored) {
+  const JobSpec spec = job_spec_from_json(minimal());
+  for (const char* value : {"shuffled", "importance"}) {
+    Json earlier = to_json(spec);
+    earlier["train"]["sampling"] = value;
+    EXPECT_THAT(wrong_fields(earlier), ::testing::ElementsAre("/train/sampling"));
+    EXPECT_EQ(stored_job_spec(earlier), spec);
+  }
+}
+
 TEST(JobSpec, UnknownFieldNamesTheNearest) {
   Json document = minimal();
   document["train"]["epocs"] = 3;

@@ -1,5 +1,6 @@
 #include "daemon/state/job_store.h"
 
+#include "daemon/state/schedule_store.h"
 #include "tests/daemon/support/stores.h"
 
 namespace moil::daemon::test {
@@ -35,6 +36,30 @@ TEST_F(JobStoreTest, AJobThatWasBeingCancelledIsCancelledByARestart) {
   EXPECT_EQ(next(true), interrupted);
   EXPECT_EQ(database_.number("SELECT count(*) FROM versions WHERE state = 'incoming'"), 1)
       << "the number that a cancelled job had reserved is not kept";
+}
+
+// Earlier builds wrote train.sampling into every description.
+TEST_F(JobStoreTest, AFieldThatIsNoMoreHoldsNoStoredJobAndNoScheduleUp) {
+  const std::int64_t id = submit();
+  const JobSpec spec = jobs_.get(id).spec;
+  RecurringSpec weekly;
+  weekly.name = "weekly";
+  weekly.job = spec;
+  ScheduleStore schedules(database_, jobs_);
+  schedules.add(weekly);
+  database_.run(
+      "UPDATE jobs SET spec = json_set(spec, '$.train.sampling', 'importance');"
+      "UPDATE schedules SET description = "
+      "json_set(description, '$.job.train.sampling', 'importance')");
+  ASSERT_EQ(database_.number("SELECT count(*) FROM jobs JOIN schedules WHERE "
+                             "json_extract(spec, '$.train.sampling') = 'importance' AND "
+                             "json_extract(description, '$.job.train.sampling') = 'importance'"),
+            1);
+  EXPECT_EQ(next(true), id);
+  EXPECT_EQ(jobs_.get(id).spec, spec);
+  EXPECT_EQ(jobs_.prepare(id).spec, spec);
+  EXPECT_EQ(schedules.all().at(0).spec.job, spec);
+  EXPECT_EQ(jobs_.get(schedules.submit(schedules.get("weekly"), 1, {})).spec, spec);
 }
 
 }  // namespace

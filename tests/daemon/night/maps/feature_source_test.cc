@@ -62,10 +62,12 @@ class FeatureSourceTest : public ::testing::Test {
     return read(reader);
   }
 
+  // In which every sample shows all of its faces.
+  static constexpr std::int64_t kManyEpochs = 1000;
   // Training samples in all of their views; stops if `most` feature maps are there.
   static constexpr std::int64_t kNeverStop = 1 << 20;
   bool fill(FeatureReader& reader, FeatureReader::Filled& filled, std::int64_t most = kNeverStop) {
-    const Portion portions[] = {{mix_.train, Portion::kEveryFace}};
+    const Portion portions[] = {{mix_.train, kManyEpochs}};
     return reader.fill(portions, filled, [&](std::int64_t done) {
       told_.push_back(done);
       return done < most;
@@ -176,7 +178,7 @@ TEST_F(DamagedSourceTest, ASurveyFindsTheSameWithoutACache) {
   const std::size_t broken = first_local() + 2;
   damaged_.damaged = {mix_.train[broken].ref.index};
   FeatureReader& reader = computing();
-  const Portion portions[] = {{mix_.train, Portion::kEveryFace}, {mix_.local_validation}};
+  const Portion portions[] = {{mix_.train, kManyEpochs}, {mix_.local_validation}};
   UnreadableSamples unreadable;
   std::int64_t done = 0;
   ASSERT_TRUE(reader.survey(portions, unreadable, [&](std::int64_t n) {
@@ -357,14 +359,6 @@ TEST_F(FeatureSourceTest, EverySampleGoesThroughItsViews) {
   for (const auto& [sample, views] : shown) EXPECT_EQ(views.size(), 3U) << sample;
 }
 
-TEST_F(FeatureSourceTest, ASampleThatComesAgainShowsItsNextViews) {
-  FeatureReader& reader = computing({3, true});
-  const FeatureSource source(mix_.train, *targets_, reader);
-  const std::size_t drawn[] = {5, 2, 5, 5, 5};
-  const std::int64_t n = source.size();
-  EXPECT_EQ(source.order(drawn, 1), (std::vector<std::int64_t>{5, 2, 5 + n, 5 + 2 * n, 5}));
-}
-
 // Images in parts, of which each is a little brighter than the one before; trained on as one, or
 // one after the other.
 class PartsAsOne : public data::Kind {
@@ -515,8 +509,9 @@ TEST_F(FeatureSourceTest, WhereTheKindAsksForItAStepShowsTheMeanOfASamplesParts)
   for (data::MixedSample& sample : mix_.train) sample.parts = 3;
   FeatureSource source(mix_.train, *targets_, reader);
   const std::int64_t n = source.size();
-  const std::size_t drawn[] = {4, 4, 4};
-  EXPECT_EQ(source.order(drawn, 0), (std::vector<std::int64_t>{4, 4 + n, 4})) << "its two views";
+  const std::size_t drawn[] = {4};
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch)
+    EXPECT_EQ(source.order(drawn, epoch).at(0), 4 + epoch % 2 * n) << "its two views";
 
   const std::int64_t indices[] = {4, 4 + n};
   std::vector<float> shown(2 * reader.elements()), targets(8), parts(6 * reader.elements());
@@ -557,7 +552,7 @@ TEST_F(FeatureSourceTest, WhatHoldsNoSignalTeachesNoLabelAndSilenceIsNone) {
     for (data::MixedSample& sample : samples) sample.parts = 4;
     samples[1].silent = {0, 2};
     samples[2].silent = {0, 1, 2, 3};
-    const FeatureReader::Portion portions[] = {{samples, FeatureReader::Portion::kEveryFace}};
+    const FeatureReader::Portion portions[] = {{samples, kManyEpochs}};
     EXPECT_EQ(reader.feature_maps(portions), 4 + (2 + 1) + (4 + 1));
     FeatureSource source(samples, *targets_, reader);
     const std::vector<float> global = {1, 0, 0, 0}, own = {0, 0, 0, 1},
@@ -601,23 +596,6 @@ TEST_F(FeatureSourceTest, JudgingAsksWhatHoldsASignal) {
   EXPECT_EQ(ends, (std::vector<bool>{false, false, true, true, false, false, true}));
 }
 
-TEST_F(FeatureSourceTest, WeightsAreThoseOfTheSamples) {
-  FeatureReader& reader = computing({3, true});
-  FeatureSource source(mix_.train, *targets_, reader);
-  const std::int64_t n = source.size();
-  const std::int64_t indices[] = {4, 1 + n, 4 + 2 * n};
-  std::vector<float> inputs(3 * reader.elements()), targets(12), weights(3);
-  const BatchTensor input{"input", reader.elements(), inputs}, target{"target", 4, targets};
-  const Batch batch{{&input, 1}, {&target, 1}, weights};
-  source.read(indices, batch);
-  EXPECT_EQ(weights, (std::vector<float>{1, 1, 1}));
-  std::vector<float> of_samples(mix_.train.size());
-  for (std::size_t i = 0; i < of_samples.size(); ++i) of_samples[i] = static_cast<float>(i);
-  source.weigh(of_samples);
-  source.read(indices, batch);
-  EXPECT_EQ(weights, (std::vector<float>{4, 1, 4}));
-}
-
 // A pack of feature maps beside local images.
 class PackedMaps : public data::TableDataset<data::FeatureDataset> {
  public:
@@ -651,7 +629,7 @@ TEST_F(FeatureSourceTest, APackOfFeatureMapsHasPlainViewsAlone) {
   origins_.global_features = &pack;
   FeatureReader& reader = caching({3, true});
   const std::size_t local = mix.train.size() - 12;
-  const Portion portions[] = {{mix.train, Portion::kEveryFace}, {mix.local_validation}};
+  const Portion portions[] = {{mix.train, kManyEpochs}, {mix.local_validation}};
   EXPECT_EQ(reader.feature_maps(portions),
             static_cast<std::int64_t>(12 + 3 * local + mix.local_validation.size()));
   FeatureReader::Filled filled;

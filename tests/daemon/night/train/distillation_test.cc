@@ -33,8 +33,9 @@
 
     bool write(std::int64_t most = 1 << 20) { return write(reader_, most); }
     bool write(FeatureReader& reader, std::int64_t most = 1 << 20) {
-      return write_soft_targets(path_, teacher_, *bundle_.task, {mix_.train, Portion::kEveryFace},
-                                reader, [&](std::int64_t done) {
+      constexpr std::int64_t kManyEpochs = 1000;  // every face is shown
+      return write_soft_targets(path_, teacher_, *bundle_.task, {mix_.train, kManyEpochs}, reader,
+                                [&](std::int64_t done) {
                                   told_.push_back(done);
                                   return done < most;
                                 });

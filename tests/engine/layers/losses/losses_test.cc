@@ -67,64 +67,6 @@ TEST(Losses, UnknownTargetsCountNothing) {
   }
 }
 
-TEST(Losses, WeightsScaleSamples) {
-  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
-    const LayerSpec weighted{type, {}, {Dims{2, 3}, Dims{2, 3}, Dims{2, 1}}};
-    const std::vector<float> x = {1, 2, 3, 3, 1, 0}, t = {0, 1, 0, 1, 0, 0};
-    const auto with = [&](float first, float second) {
-      LayerHarness harness(weighted);
-      harness.set_input(0, x);
-      harness.set_input(1, t);
-      harness.set_input(2, {first, second});
-      harness.forward();
-      return harness.output()[0];
-    };
-    EXPECT_FLOAT_EQ(with(1, 1), loss_of(loss(type, {2, 3}), x, t)) << type;
-    EXPECT_FLOAT_EQ(with(2, 0) + with(0, 2), 2 * with(1, 1)) << type;
-  }
-  EXPECT_EQ(error_of({"mse", {}, {Dims{2, 3}, Dims{2, 3}, Dims{2, 3}}}),
-            "takes one weight a sample, input 2");
-}
-
-// Whatever the weights are, which the derivative has inside.
-TEST(Losses, AWeightedLossBoundsTheGradientOfEachSample) {
-  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
-    for (const Dims& dims : {Dims{3, 37}, Dims{2, 6, 5}}) {
-      const auto samples = static_cast<std::size_t>(dims[0]);
-      const auto columns = static_cast<std::size_t>(dims.elements()) / samples;
-      std::vector<float> x, t;
-      for (std::size_t i = 0; i < samples * columns; ++i) {
-        x.push_back(std::sin(static_cast<float>(i)));
-        t.push_back(i % 7 == 0 ? 1.0F : 0.0F);
-      }
-      std::vector<float> weights(samples, 0.5F);
-      LayerHarness harness({type, {}, {dims, dims, Dims{dims[0], 1}}});
-      harness.set_input(0, x);
-      harness.set_input(1, t);
-      harness.set_input(2, weights);
-      harness.forward();
-      harness.backward();
-      std::vector<double> norms;
-      for (std::size_t s = 0; s < samples; ++s) {
-        double squares = 0;
-        for (std::size_t i = s * columns; i < (s + 1) * columns; ++i)
-          squares += std::pow(double{harness.input_derivative(0)[i]}, 2);
-        norms.push_back(std::sqrt(squares));
-      }
-      // The batch's mean and the weight are factors of all of them.
-      for (std::size_t s = 0; s < samples; ++s)
-        EXPECT_NEAR(harness.output(1)[s] / harness.output(1)[0], norms[s] / norms[0], 1e-4)
-            << type << " " << s;
-    }
-  }
-  LayerHarness uneven({"mse", {}, {Dims{2, 2}, Dims{2, 2}, Dims{2, 1}}});
-  uneven.set_input(0, {3, 0, 0, 3});
-  uneven.set_input(1, {0, 0, 0, 0});
-  uneven.set_input(2, {0, 4});
-  uneven.forward();
-  EXPECT_EQ(uneven.output(1), (std::vector<float>{6, 6}));
-}
-
 TEST(Losses, DerivativesAgreeWithDifferences) {
   for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
     for (const Dims& dims : {Dims{4, 10}, Dims{3, 37}, Dims{2, 3, 4, 5}, Dims{2, 6, 5}})
