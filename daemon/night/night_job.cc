@@ -17,11 +17,9 @@ namespace moil::night {
 namespace {
 
 // False if what the night chose cannot be had; it has then chosen otherwise.
-bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
-                    UnreadableSamples& unreadable) {
+bool prepare(ChooseStage& choose, NightRun& run, UnreadableSamples& unreadable) {
   try {
-    plan.run();
-    unreadable = cache.run();
+    unreadable = run.prepare();
     return true;
   } catch (const Error& error) {
     if (!is_refusal(error) || !choose.give_up(error.what())) throw;
@@ -30,11 +28,11 @@ bool plan_and_cache(ChooseStage& choose, PlanStage& plan, CacheStage& cache,
 }
 
 // Until every sample of the mix can be read.
-void choose_plan_and_cache(MixStage& mix, ChooseStage& choose, PlanStage& plan, CacheStage& cache) {
+void choose_and_prepare(MixStage& mix, ChooseStage& choose, NightRun& run) {
   for (;;) {
     UnreadableSamples unreadable = choose.run();
     if (unreadable.empty()) {
-      if (!plan_and_cache(choose, plan, cache, unreadable)) continue;
+      if (!prepare(choose, run, unreadable)) continue;
       if (unreadable.empty()) return;
     }
     mix.leave_out(unreadable);
@@ -48,26 +46,19 @@ void run_stages(NightContext& night) {
     return promote(night, refused_result(night, mix, why->message));
   NightCache maps(night);
   ChooseStage choose(night, mix, maps);
-  PlanStage plan(night);
-  CacheStage cache(night, maps, plan);
-  choose_plan_and_cache(mix, choose, plan, cache);
-  FeatureReader& reader = cache.reader();
-  JudgeStage judge(night, plan.model(), reader);
+  NightRun run(night, maps);
+  choose_and_prepare(mix, choose, run);
+  JudgeStage judge(night, run.plan().model(), run.cache().reader());
   judge.look_at_anchor();
-  DistillStage distill(night, plan.model(), reader);
-  distill.run();
-  ImprintStage imprint(night, plan, reader);
-  imprint.run();
-  TrainStage train(night, plan, reader, distill.teacher());
-  train.run();
-  train.write_version();
+  run.train();
+  run.trained().write_version();
   judge.run();
   const std::string weights =
       weights_identity(night.layout.incoming(night.spec.model, night.file.version));
   auto refused = objection(night.spec.guard, judge.measured());
   if (!refused) refused = withdrawn_before(night.file, weights);
   choose.remember(!refused);
-  const NightStages stages{mix, choose, plan, cache, distill, imprint, train, judge, weights};
+  const NightStages stages{mix, choose, run, judge, weights};
   promote(night, night_result(night, stages, refused));
 }
 

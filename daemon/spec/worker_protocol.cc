@@ -186,6 +186,7 @@ void EventWriter::error(const Error& error) {
 }
 
 void EventWriter::write(const char* event, Json body) {
+  if (descriptor_ < 0) return;
   body["event"] = event;
   (void)write_all(descriptor_, to_line(body) + "\n");
 }

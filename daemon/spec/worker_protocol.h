@@ -168,6 +168,7 @@ std::vector<data::SampleLikeness> likenesses_from_json(const Json& event);
 // A reader that went away is ignored here: the daemon's death kills the worker by itself.
 class EventWriter {
  public:
+  // -1: nobody reads them.
   explicit EventWriter(int descriptor) : descriptor_(descriptor) {}
 
   void progress(const Progress& progress);

@@ -45,8 +45,8 @@ class NightData {
   void look_again();
   std::size_t known_samples() const { return global().size() + local().size(); }
   const Origins& origins() const { return origins_; }
-  // From now on decoding is held within the room, which outlives it.
-  void decode_within(DecodingRoom& room) { origins_.room = &room; }
+  // From now on decoding is held within the room, until another is named; null: within none.
+  void decode_within(DecodingRoom* room) { origins_.room = room; }
 
   // D_M of the job: the same for the same job and data. If the model's outputs are labels',
   // classes are rows of the model. An error at the job's field if D_M is empty, if the model lacks

@@ -48,6 +48,7 @@ void CacheStage::fill() {
 
 // Without a cache every epoch reads the samples: once before, to know which can be.
 void CacheStage::survey() {
+  if (night_.is_read) return;
   FeatureReader reader(night_.data.origins(), night_.base.kind, *plan_.model().backbone, nullptr,
                        {});
   const std::array<FeatureReader::Portion, 3> samples = {

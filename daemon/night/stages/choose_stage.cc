@@ -96,22 +96,11 @@ std::vector<data::MixedSample> ChooseStage::untrained_global() const {
 }
 
 TrialGround ChooseStage::ground() {
-  return {night_.base,
-          trials_,
-          night_.data,
-          decoding_needs(night_.data.origins(), trials_, *night_.base.kind, thread_count(),
-                         most_for_samples(night_.file.spec)),
-          night_.layout.job(night_.file.id),
-          night_.layout.kernel_profile(),
-          night_.measuring,
-          night_.processors,
-          [this](NightModel& model, const daemon::JobSpec& spec) {
-            const cache::ModelId id = cache_.use(model, spec.cache.dtype, trials_);  // opens it
-            return std::pair(id, cache_.cache());
-          },
-          [this] { return !night_.is_stopped(); },
-          [this] { return seconds_left(); },
-          [this](const MemoryForecast& forecast) { note_bytes(forecast.total()); }};
+  const auto left = [this] {
+    tell();
+    return seconds_left();
+  };
+  return {night_, cache_, trials_, left, [this](std::size_t bytes) { note_bytes(bytes); }};
 }
 
 Search ChooseStage::searched() const {
@@ -159,7 +148,7 @@ bool ChooseStage::try_next(Search& search, TrialGround& ground, UnreadableSample
   if (!candidate) return false;
   Json& settings = night_.choices.settings;
   std::optional<Quality> before;
-  search.add(try_settings(ground, night_.file.spec, *candidate, unreadable,
+  search.add(try_settings(ground, *candidate, search.results().size(), unreadable,
                           settings.contains("before") ? nullptr : &before));
   if (before) {
     search.set_before(*before);
@@ -177,9 +166,17 @@ void ChooseStage::record(const Search& search) {
   for (const TrialResult& result : search.results()) trials.push_back(to_json(result));
   night_.save_choices();
   night_.clock.add();
+  tell();
+}
+
+// How much of the time for trials is over.
+void ChooseStage::tell() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_told_ < std::chrono::milliseconds(200)) return;
+  last_told_ = now;
   const std::int64_t limit = milliseconds(seconds_for_trials()).count(),
                      left = milliseconds(seconds_left()).count();
-  night_.progress(Stage::kChoose, limit - std::max<std::int64_t>(0, left), limit);
+  (void)night_.report(Stage::kChoose, limit - std::max<std::int64_t>(0, left), limit);
 }
 
 bool ChooseStage::give_up(const std::string& why) {
@@ -199,14 +196,40 @@ bool ChooseStage::give_up(const std::string& why) {
 
 void ChooseStage::settle(const Candidate& candidate, const std::string& why) {
   const daemon::JobSpec& job = night_.file.spec;
-  night_.job = filled(job, candidate, night_.mix.train.size());
-  night_.job.global = global_share(job, local_samples());
   Json& settings = night_.choices.settings;
-  if (settings.contains("chosen")) return;
+  const bool is_settled = settings.contains("chosen");
+  if (!is_settled) begin_with_trial_of(candidate);
+  const Json begun = settings.value("begun", Json());
+  night_.begun = begun.is_null() ? std::filesystem::path()
+                                 : NightFiles(night_.files.trial(begun)).checkpoint();
+  night_.job =
+      filled(job, candidate, night_.mix.train.size(), begun.is_null() ? 1 : 1 - kTrialPart);
+  night_.job.global = global_share(job, local_samples());
+  if (is_settled) return;
   settings["chosen"] = to_json(candidate);
   settings["why"] = why;
   night_.save_choices();
   night_.events.note("settings: " + why);
+}
+
+// If there is one that was trained to its end, of the night's own optimizer and steps; the others'
+// files go.
+void ChooseStage::begin_with_trial_of(const Candidate& candidate) {
+  const daemon::JobSpec& job = night_.file.spec;
+  Json& settings = night_.choices.settings;
+  settings.erase("begun");
+  const std::vector<TrialResult> tried = searched().results();
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const NightFiles trial(night_.files.trial(i));
+    const bool is_its = tried[i].candidate == candidate && tried[i].failed.empty() &&
+                        std::filesystem::exists(trial.checkpoint());
+    if (is_its && job.open.contains("/train/epochs") && !job.elastic && !job.deadline_seconds) {
+      settings["begun"] = i;
+      night_.choices.map_split = trial.load_choices()->map_split;
+    } else {
+      std::filesystem::remove_all(night_.files.trial(i));
+    }
+  }
 }
 
 void ChooseStage::remember(bool promoted) const {

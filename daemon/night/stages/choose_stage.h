@@ -1,8 +1,11 @@
 // Choose: the fields that the job leaves open, by trials on a part of the training samples
 // (settings/), or as an earlier night of the model chose them.
+// The winner's trial is the beginning of the night's training: its maps, its weights and its
+// optimizer's state go on, over all samples.
 //
 // Reads profiles/settings/NAME.json; leaves what was tried and chosen in choices.json, so that a
-// resumed night goes on trying where it was, and trains what it had chosen.
+// resumed night goes on trying where it was, and trains what it had chosen; and the winner's trial
+// in trials/.
 #pragma once
 
 #include "daemon/night/settings/settings_record.h"
@@ -38,6 +41,7 @@ class ChooseStage {
   std::vector<data::MixedSample> untrained_global() const;
   TrialGround ground();
   void note_bytes(std::size_t bytes);
+  void begin_with_trial_of(const Candidate& candidate);
   // What this night has tried so far.
   [[nodiscard]] Search searched() const;
   void record(const Search& search);
@@ -46,13 +50,14 @@ class ChooseStage {
   std::size_t local_samples() const;
   double seconds_for_trials() const;
   double seconds_left() const;  // of them
+  void tell();
 
   NightContext& night_;
   const MixStage& mix_;
   NightCache& cache_;
   data::Mix trials_;  // what trials cannot read is told by its samples
   double spent_ = 0;  // by trials before the night was resumed
-  std::chrono::steady_clock::time_point began_{};
+  std::chrono::steady_clock::time_point began_{}, last_told_{};
 };
 
 }  // namespace moil::night

@@ -29,20 +29,51 @@ double most_measuring(const daemon::JobSpec& spec) {
 
 }  // namespace
 
+NightContext::Ground::Ground(const daemon::StateLayout& layout, const daemon::JobFile& file)
+    : processors(file.spec, layout.profiles(), reason_to_give_up(NightFiles(layout.job(file.id))),
+                 NightFiles(layout.job(file.id)).processor_opened()),
+      measuring(most_measuring(file.spec)),
+      base(open_model_folder(layout.version(file.spec.model, file.base_version))),
+      data(layout, file.spec, base) {}
+
 NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon::JobFile& job_file,
                            daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
-    : layout(state_layout),
+    : ground_(std::make_shared<Ground>(state_layout, job_file)),
+      layout(state_layout),
       file(job_file),
       job(job_file.spec),
       spec(job_file.spec),
       events(event_writer),
       stop(stop_flag),
       files(layout.job(file.id)),
-      processors(file.spec, layout.profiles(), reason_to_give_up(files), files.processor_opened()),
+      processors(ground_->processors),
       clock(files),
-      measuring(most_measuring(file.spec)),
-      base(open_model_folder(layout.version(spec.model, file.base_version))),
-      data(layout, file.spec, base) {}
+      probe(ground_->probe),
+      measuring(ground_->measuring),
+      base(ground_->base),
+      data(ground_->data) {}
+
+NightContext::NightContext(NightContext& night, const std::filesystem::path& folder,
+                           daemon::JobSpec trial, data::Mix samples, Watch watch)
+    : ground_(night.ground_),
+      watch_(std::move(watch)),
+      layout(night.layout),
+      file(night.file),
+      job(trial),
+      spec(std::move(trial)),
+      events(silent_),
+      stop(night.stop),
+      files(folder),
+      processors(ground_->processors),
+      clock(files),
+      probe(ground_->probe),
+      measuring(ground_->measuring),
+      base(ground_->base),
+      data(ground_->data),
+      mix(std::move(samples)) {
+  std::filesystem::create_directories(folder);
+  files.remove_unfinished();
+}
 
 void NightContext::begin(daemon::Stage stage, std::int64_t total) {
   require_remembered();
@@ -64,6 +95,7 @@ void NightContext::progress(daemon::Stage stage, std::int64_t done, std::int64_t
 }
 
 bool NightContext::may_go_on(daemon::Stage stage, std::int64_t done, std::int64_t total) const {
+  if (watch_) return !stop.load() && watch_(stage, done, total);
   const char* pause = std::getenv("MOIL_PAUSE_AT");
   if (pause != nullptr && 2 * done >= total && daemon::to_string(stage) == pause) stand_still();
   return !stop.load();

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <memory>
 
 #include "daemon/models/model_folder.h"
 #include "daemon/night/data/night_data.h"
@@ -22,9 +24,17 @@
 namespace moil::night {
 
 struct NightContext {
+  // False: there is no time for what is left of this piece of work.
+  using Watch = std::function<bool(daemon::Stage, std::int64_t done, std::int64_t total)>;
+
   // All outlive it.
   NightContext(const daemon::StateLayout& layout, const daemon::JobFile& file,
                daemon::EventWriter& events, const std::atomic<bool>& stop);
+  // A trial of a night: a night of its own job and samples, with files of its own, which nobody is
+  // told of. It ends with Stopped if `watch` says so.
+  NightContext(NightContext& night, const std::filesystem::path& folder, daemon::JobSpec trial,
+               data::Mix samples, Watch watch);
+  bool is_trial() const { return static_cast<bool>(watch_); }
 
   // A stage begins, or a part of it. Throws SampleForgotten, Stopped.
   void begin(daemon::Stage stage, std::int64_t total);
@@ -49,6 +59,22 @@ struct NightContext {
     return mix.global_validation.size() + mix.local_validation.size();
   }
 
+ private:
+  // What trials share with their night.
+  struct Ground {
+    Ground(const daemon::StateLayout& layout, const daemon::JobFile& file);
+
+    ProcessorChooser processors;
+    MemoryProbe probe;
+    MeasuringTime measuring;
+    const StoredModel base;
+    NightData data;
+  };
+  std::shared_ptr<Ground> ground_;
+  Watch watch_;
+  daemon::EventWriter silent_{-1};
+
+ public:
   const daemon::StateLayout& layout;
   const daemon::JobFile& file;
   daemon::JobSpec job;   // as it was submitted, with what the night chose in its open fields
@@ -57,12 +83,16 @@ struct NightContext {
   const std::atomic<bool>& stop;
   const NightFiles files;
   NightChoices choices;
-  ProcessorChooser processors;
+  bool is_read = false;  // all samples were read before: none needs to be looked at again
+  // The weights that training begins with, and what the optimizer remembers: a checkpoint of the
+  // same head. Empty: those of the model before the night.
+  std::filesystem::path begun;
+  ProcessorChooser& processors;
   StageClock clock;
-  MemoryProbe probe;
-  MeasuringTime measuring;  // of kernels: one clock for trials and the night itself
-  const StoredModel base;   // the model before the night
-  NightData data;
+  MemoryProbe& probe;
+  MeasuringTime& measuring;  // of kernels
+  const StoredModel& base;   // the model before the night
+  NightData& data;
   data::Mix mix;
 };
 

@@ -91,6 +91,7 @@ void NightFiles::remove_all() const {
                            "train.checkpoint", "soft_targets"}) {
     std::filesystem::remove(folder_ / name);
   }
+  std::filesystem::remove_all(trials());
 }
 
 }  // namespace moil::night

@@ -59,6 +59,12 @@ class NightFiles {
 
   std::filesystem::path checkpoint() const { return folder_ / "train.checkpoint"; }
   std::filesystem::path soft_targets() const { return folder_ / "soft_targets"; }
+  // Of a trial of settings, by its number: a night's files, the checkpoint of its training among
+  // them.
+  std::filesystem::path trials() const { return folder_ / "trials"; }
+  std::filesystem::path trial(std::size_t number) const {
+    return trials() / std::to_string(number);
+  }
   // There while a worker has another processor open (processors.h).
   std::filesystem::path processor_opened() const { return folder_ / "processor_opened"; }
 
@@ -77,7 +83,7 @@ class NightFiles {
   // What attempts that were killed while they saved left aside; as large as what was saved.
   void remove_unfinished() const;
   // What training has come to, and what was chosen for the samples that it had: it begins anew with
-  // others. Kernels and threads stay.
+  // others. Kernels, threads and trials stay.
   void remove_training() const;
   // Everything but job.json: the job begins anew.
   void remove_all() const;

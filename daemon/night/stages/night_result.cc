@@ -106,15 +106,15 @@ Json training_details(const TrainStage& train) {
 }
 
 Json details_of(const NightContext& night, const NightStages& stages) {
-  const NightModel& model = stages.plan.model();
+  const NightModel& model = stages.run.plan().model();
   const MeasuringTime& measuring = night.measuring;
   Json details = night_details(night, stages.mix);
-  details.update(training_details(stages.train));
+  details.update(training_details(stages.run.trained()));
   details["freeze"] = {{"trained_units", model.freeze.trained_units},
                        {"units", model.freeze.total_units},
                        {"split", model.freeze.split}};
-  details["memory"] = memory_details(night, stages.plan, stages.train);
-  details["processors"] = stages.plan.processors();
+  details["memory"] = memory_details(night, stages.run.plan(), stages.run.trained());
+  details["processors"] = stages.run.plan().processors();
   details["kernels"] = {{"measured", measuring.measured()},
                         {"untried", measuring.untried()},
                         {"seconds", measuring.seconds()}};
@@ -126,10 +126,11 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["changed"] = stages.judge.changed_answers();
   details["weights"] = stages.weights;
   details["anchor"] = stages.judge.anchor_details();
-  details["distilled"] = stages.distill.is_used();
-  details["imprinted"] = stages.imprint.details();
+  details["distilled"] = stages.run.distilled().is_used();
+  details["imprinted"] = stages.run.imprinted().details();
   details["calibration"] = stages.judge.calibration();
-  if (stages.cache.cache() != nullptr) details["cache"] = cache_details(night, model, stages.cache);
+  if (stages.run.cache().cache() != nullptr)
+    details["cache"] = cache_details(night, model, stages.run.cache());
   return details;
 }
 
@@ -148,7 +149,7 @@ daemon::JobResult night_result(NightContext& night, const NightStages& stages,
   result.local_after = measured.local.after;
   result.metric = measured.metric.name;
   result.is_fraction = measured.metric.is_fraction;
-  result.epochs = stages.train.training() ? night.spec.train.epochs : 0;
+  result.epochs = stages.run.trained().training() ? night.spec.train.epochs : 0;
   result.seconds = night.clock.total();
   result.details = details_of(night, stages);
   return result;

@@ -1,24 +1,17 @@
 // A night's result as JSON (docs/protocol.md, job.get), from what its stages came to.
 #pragma once
 
-#include "daemon/night/stages/cache_stage.h"
 #include "daemon/night/stages/choose_stage.h"
-#include "daemon/night/stages/distill_stage.h"
-#include "daemon/night/stages/imprint_stage.h"
 #include "daemon/night/stages/judge_stage.h"
 #include "daemon/night/stages/mix_stage.h"
-#include "daemon/night/stages/train_stage.h"
+#include "daemon/night/stages/night_run.h"
 
 namespace moil::night {
 
 struct NightStages {
   const MixStage& mix;
   const ChooseStage& choose;
-  const PlanStage& plan;
-  const CacheStage& cache;
-  const DistillStage& distill;
-  const ImprintStage& imprint;
-  const TrainStage& train;
+  const NightRun& run;
   const JudgeStage& judge;
   const std::string& weights;  // of the new version: their digest
 };

@@ -26,11 +26,10 @@ Answers answer_of(Backbone& backbone, const std::filesystem::path& kernel_profil
 
 }  // namespace
 
-PlanStage::PlanStage(NightContext& night) : night_(night) {
-  night.measuring.report_to([this](double seconds) { after_kernel(seconds); });
+PlanStage::~PlanStage() {
+  night_.measuring.report_to({});
+  night_.data.decode_within(nullptr);
 }
-
-PlanStage::~PlanStage() { night_.measuring.report_to({}); }
 
 void PlanStage::run() {
   night_.spec = night_.job;
@@ -49,20 +48,19 @@ void PlanStage::run() {
   tell_processors("feature maps", "batch", model_.map_processors);
   place_training();
   profile_if_elastic();
-  is_measuring_ = false;
+  night_.measuring.report_to({});
   forecast_ = forecast_memory(model_, has_cache());
   forecast_.trials = night_.choices.trial_bytes;
   require_budget(forecast_);
 }
 
 void PlanStage::begin_measuring() {
-  is_measuring_ = true;
+  night_.measuring.report_to([this](double seconds) { after_kernel(seconds); });
   night_.begin(Stage::kMeasure, milliseconds(night_.measuring.limit()).count());
 }
 
 // How far the measuring of kernels is, of the time that it may take.
 void PlanStage::after_kernel(double seconds) {
-  if (!is_measuring_) return;  // a trial does
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < std::chrono::milliseconds(200)) return;
   last_progress_ = now;
@@ -74,7 +72,7 @@ void PlanStage::plan_networks() {
   model_ = plan_night(input());
   night_.data.check_features(model_.backbone->network_fingerprint(), model_.freeze.split);
   room_ = std::make_unique<DecodingRoom>(model_.decoding_room);
-  night_.data.decode_within(*room_);
+  night_.data.decode_within(room_.get());
 }
 
 NightPlanInput PlanStage::input() {

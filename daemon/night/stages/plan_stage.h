@@ -18,7 +18,7 @@ namespace moil::night {
 
 class PlanStage {
  public:
-  explicit PlanStage(NightContext& night);
+  explicit PlanStage(NightContext& night) : night_(night) {}
   ~PlanStage();
   PlanStage(const PlanStage&) = delete;
   PlanStage& operator=(const PlanStage&) = delete;
@@ -59,7 +59,6 @@ class PlanStage {
   void require_budget(const MemoryForecast& forecast) const;
 
   NightContext& night_;
-  bool is_measuring_ = false;  // and not a trial, before
   std::chrono::steady_clock::time_point last_progress_{};
   DecodingNeeds needs_;
   std::unique_ptr<DecodingRoom> room_;

@@ -24,6 +24,7 @@ void promote(NightContext& night, const daemon::JobResult& result) {
   }
   std::filesystem::remove(night.files.checkpoint());
   std::filesystem::remove(night.files.soft_targets());
+  std::filesystem::remove_all(night.files.trials());
   (void)night.report(Stage::kPromote, 2, 2);
 }
 

@@ -29,6 +29,7 @@ void TrainStage::run() {
   peak_ = night_.probe.part_peak_bytes();
   save();
   swapped_ = model.trainer->network().swap_statistics();
+  training_->end();
 }
 
 Trainer::Callbacks TrainStage::callbacks(const FeatureSource& source) {
@@ -48,7 +49,7 @@ Trainer::Callbacks TrainStage::callbacks(const FeatureSource& source) {
 
 std::unique_ptr<HeadTraining> TrainStage::make_training() {
   NightModel& model = plan_.model();
-  if (!model.elastic) return plain_training(*model.trainer);
+  if (!model.elastic) return plain_training(*model.trainer, night_.begun);
   settle_rho(night_, model, plan_.profile().profile);
   if (night_.spec.cache.enabled)
     model.elastic->maps = {night_.layout.job(night_.file.id), room_for_maps()};
@@ -110,12 +111,9 @@ void TrainStage::after_epoch(const EpochSummary& summary) {
   point.epoch = static_cast<int>(summary.epoch);
   point.seconds = summary.seconds;
   point.loss = summary.loss;
-  if (night_.spec.evaluate_every_epoch) {
+  if (night_.spec.evaluate_every_epoch && !night_.is_trial()) {
     const NightModel& model = plan_.model();
-    const WeightsOfPart weights = [&](const ModelDescription& part) {
-      return weights_by_name(part, [&](const std::string& name) { return weight(name); });
-    };
-    const Judgement now = judge({model.head, weights, *model.bundle.task}, night_.mix, reader_,
+    const Judgement now = judge({model.head, weights(), *model.bundle.task}, night_.mix, reader_,
                                 *model.trainer_kernels);
     point.is_fraction = model.bundle.task->headline().is_fraction;
     point.global = now.headline_global();
@@ -126,6 +124,12 @@ void TrainStage::after_epoch(const EpochSummary& summary) {
   entry["global"] = daemon::or_null(point.global);
   entry["local"] = daemon::or_null(point.local);
   curve_.push_back(std::move(entry));
+}
+
+WeightsOfPart TrainStage::weights() const {
+  return [this](const ModelDescription& part) {
+    return weights_by_name(part, [this](const std::string& name) { return weight(name); });
+  };
 }
 
 // As it is now, trained or not. The trainer looks at what learns; statistics may have overflowed
@@ -141,7 +145,6 @@ NamedTensor TrainStage::weight(const std::string& name) const {
 void TrainStage::write_version() {
   NightModel& model = plan_.model();
   const auto incoming = night_.layout.incoming(night_.spec.model, night_.file.version);
-  if (training_) training_->end();
   try {
     write_model_folder(incoming, model.bundle,
                        [&](const std::string& name) { return weight(name); });

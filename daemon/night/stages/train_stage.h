@@ -21,6 +21,8 @@ class TrainStage {
 
   // Trains, if there is something to train.
   void run();
+  // As they are now, trained or not.
+  WeightsOfPart weights() const;
   // What was trained goes to the disk at once, so that nothing of it is in memory while it is
   // judged; the plan's model then has its weights from there.
   void write_version();

@@ -42,7 +42,8 @@ TrainState train_state_from_json(const Json& json) {
 
 class PlainTraining final : public HeadTraining {
  public:
-  explicit PlainTraining(Trainer& trainer) : trainer_(trainer) {}
+  PlainTraining(Trainer& trainer, std::filesystem::path begun)
+      : trainer_(trainer), begun_(std::move(begun)) {}
 
   std::optional<Json> begin(const ModelWeights& weights,
                             const std::filesystem::path& checkpoint) override {
@@ -52,15 +53,9 @@ class PlainTraining final : public HeadTraining {
       weight = {};  // before the next one comes
       return weight = weights.read(name);
     });
-    const auto saved = Checkpoint::load(checkpoint);
-    if (!saved) return std::nullopt;
-    Json text = parsed_json(saved->text());
-    saved->restore(trainer_.network().persistent());
-    trainer_.network().weights_changed();
-    TrainState& state = trainer_.state();
-    state = train_state_from_json(text.at("state"));
-    if (!tells_updates(text)) count_updates(state, trainer_.network().persistent());
-    return text.at("beside");
+    if (const auto saved = Checkpoint::load(checkpoint)) return restore(*saved);
+    if (!begun_.empty()) begin_where(begun_);
+    return std::nullopt;
   }
 
   bool run(BatchSource& source, const Trainer::Callbacks& callbacks) override {
@@ -83,7 +78,28 @@ class PlainTraining final : public HeadTraining {
   Json choices() const override { return nullptr; }
 
  private:
+  Json restore(const Checkpoint& saved) {
+    Json text = parsed_json(saved.text());
+    saved.restore(trainer_.network().persistent());
+    trainer_.network().weights_changed();
+    TrainState& state = trainer_.state();
+    state = train_state_from_json(text.at("state"));
+    if (!tells_updates(text)) count_updates(state, trainer_.network().persistent());
+    return text.at("beside");
+  }
+
+  // Steps are counted anew, but for those that optimizers count.
+  void begin_where(const std::filesystem::path& other) {
+    const auto saved = Checkpoint::load(other);
+    if (!saved) throw Error(ErrorCode::kBadData, other.string() + " is not there");
+    (void)restore(*saved);
+    TrainState begun;
+    begun.updates = std::move(trainer_.state().updates);
+    trainer_.state() = std::move(begun);
+  }
+
   Trainer& trainer_;
+  const std::filesystem::path begun_;
 };
 
 std::vector<std::string> tensors_of(const TimingProfile& profile) {
@@ -239,8 +255,8 @@ class ElasticTraining final : public HeadTraining {
 
 }  // namespace
 
-std::unique_ptr<HeadTraining> plain_training(Trainer& trainer) {
-  return std::make_unique<PlainTraining>(trainer);
+std::unique_ptr<HeadTraining> plain_training(Trainer& trainer, const std::filesystem::path& begun) {
+  return std::make_unique<PlainTraining>(trainer, begun);
 }
 
 std::unique_ptr<HeadTraining> elastic_training(ElasticPlan plan, KernelSelector& kernels) {

@@ -42,8 +42,10 @@ class HeadTraining {
   virtual nlohmann::json choices() const = 0;
 };
 
-// The trainer outlives it.
-[[nodiscard]] std::unique_ptr<HeadTraining> plain_training(Trainer& trainer);
+// The trainer outlives it. begun: if there is no checkpoint yet, another training's of the same
+// head, whose weights and optimizer state it begins with; empty: none.
+[[nodiscard]] std::unique_ptr<HeadTraining> plain_training(Trainer& trainer,
+                                                           const std::filesystem::path& begun = {});
 
 struct ElasticPlan {
   const ModelDescription& head;

@@ -85,6 +85,15 @@ class NumberScorer final : public Scorer {
     return scores;
   }
 
+  // The mean squared error, in deviations.
+  std::optional<double> quality() const override {
+    Mean squared_error;
+    for (const OutputSums& s : sums_)
+      if (s.count > 0) squared_error.add(s.squared_error / s.count);
+    if (squared_error.count() == 0) return std::nullopt;
+    return -squared_error.value();
+  }
+
  private:
   const PredictDescription description_;
   std::vector<OutputSums> sums_;

@@ -64,7 +64,23 @@ class TagScorer final : public Scorer {
     return scores;
   }
 
+  // The mean log loss of what is known.
+  std::optional<double> quality() const override {
+    Mean log_likelihood;
+    for (std::size_t i = 0; i < targets_.size(); ++i)
+      if (!std::isnan(targets_[i])) log_likelihood.add(log_likelihood_of(i));
+    if (log_likelihood.count() == 0) return std::nullopt;
+    return log_likelihood.value();
+  }
+
  private:
+  double log_likelihood_of(std::size_t i) const {
+    constexpr double kLeast = 1e-7;  // a probability of 0 is a matter of rounding
+    const double p = std::clamp(double{probabilities_[i]}, kLeast, 1 - kLeast);
+    const double target = double{targets_[i]};
+    return target * std::log(p) + (1 - target) * std::log1p(-p);
+  }
+
   // The mean over labels that some sample has.
   std::optional<double> f1() const {
     Mean mean;
