@@ -86,7 +86,7 @@ class JobPlan {
   void begin_as_the_night_would() {
     if (spec_.open.empty()) return;
     const daemon::JobSpec job = spec_;
-    const SearchSpace space = search_space(job, base_, data_);
+    const SearchSpace space = search_space(job, base_, data_, mix_.train.size());
     const Candidate first = Search(space).cheapest();
     for (const Depth& depth : space.depths) {
       Candidate other = first;

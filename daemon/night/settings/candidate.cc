@@ -11,7 +11,7 @@ using daemon::OptimizerType;
 
 // Steps count, not passes: a small set is gone through more often. A classifier's steps cost
 // little.
-constexpr double kClassifierSteps = 1600, kDeepSteps = 700;
+constexpr double kClassifierSteps = 1600, kDeepSteps = 500;
 constexpr int kFewestEpochs = 4, kMostEpochs = 40;
 constexpr int kUsualBatch = 32;
 
@@ -41,7 +41,7 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   return candidate;
 }
 
-double first_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone) {
+double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone) {
   const bool adaptive =
       optimizer.type == OptimizerType::kAdam || optimizer.type == OptimizerType::kAdamw;
   if (adaptive) return classifier_alone ? 1e-3 : 3e-4;

@@ -22,9 +22,12 @@ struct Candidate {
 [[nodiscard]] nlohmann::json to_json(const Candidate& candidate);
 [[nodiscard]] Candidate candidate_from_json(const nlohmann::json& json);
 
-// Where trials of a depth begin: a classifier learns from fixed features, layers below it move
+// What a trial trains of the steps that a whole night does.
+inline constexpr double kTrialPart = 0.4;
+
+// The rate of a depth: a classifier learns from fixed features, layers below it move
 // what was learned before.
-[[nodiscard]] double first_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone);
+[[nodiscard]] double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone);
 
 // Whether anything learns in training; if nothing does, no trial tells anything.
 [[nodiscard]] bool trains(const daemon::JobSpec& spec);

@@ -10,10 +10,8 @@
 namespace moil::night {
 namespace {
 
-constexpr double kRateFactor = 3;
-constexpr std::ptrdiff_t kMostRates = 3;
-// A deeper head's trial, or one of more views, takes so many times as long, as a rule.
-constexpr double kDearerTakes = 2;
+constexpr double kGentler = 1.0 / 3;
+constexpr int kGentlerRates = 2;
 
 using Results = std::vector<const TrialResult*>;
 
@@ -134,24 +132,6 @@ Results Search::admissible() const {
   return list;
 }
 
-// How far its rate is from the usual one of its depth; more above it than below.
-double Search::boldness(const TrialResult& result) const {
-  const double usual = first(result.candidate.layers, 1).learning_rate;
-  const double off = std::log(result.candidate.learning_rate / usual);
-  return off > 0 ? off * (1 + 1e-6) : -off;
-}
-
-const TrialResult* Search::best_for_both(const Results& list) const {
-  const TrialResult* best = largest(list, both);
-  if (best == nullptr) return nullptr;
-  const TrialResult* top = best;
-  for (const TrialResult* r : list)
-    if (r->candidate.views == top->candidate.views && is_as_good(*r, *top) &&
-        boldness(*r) < boldness(*best))
-      best = r;
-  return best;
-}
-
 const TrialResult* Search::chosen() const {
   Results list = admissible();
   const TrialResult* top = largest(list, local);
@@ -161,11 +141,11 @@ const TrialResult* Search::chosen() const {
   for (const TrialResult* r : list) shallowest = std::min(shallowest, rank(r->candidate.layers));
   std::erase_if(list,
                 [&](const TrialResult* r) { return rank(r->candidate.layers) != shallowest; });
-  const TrialResult* best = best_for_both(list);
+  const TrialResult* best = largest(list, both);
   std::erase_if(list, [&](const TrialResult* r) {
     return r->candidate.views <= best->candidate.views || !is_as_good(*r, *best);
   });
-  return list.empty() ? best : best_for_both(list);
+  return list.empty() ? best : largest(list, both);
 }
 
 bool Search::is_tried(const Candidate& candidate) const {
@@ -176,52 +156,21 @@ bool Search::is_tried(const Candidate& candidate) const {
   });
 }
 
-// As long as the nearest of those that were tried took at least.
+double Search::work(const Candidate& candidate) const {
+  return space_.work ? space_.work(candidate) : 1;
+}
+
+// By the trial that did the most work so far.
 double Search::expected_seconds(const Candidate& candidate) const {
-  double expected = 0;
-  int nearest = -1;
-  for (const TrialResult& r : results_) {
-    const int depth = rank(r.candidate.layers);
-    if (depth > rank(candidate.layers) || depth < nearest) continue;
-    double seconds = r.seconds;
-    if (depth < rank(candidate.layers)) seconds *= kDearerTakes;
-    if (candidate.views > r.candidate.views) seconds *= kDearerTakes;
-    expected = depth > nearest ? seconds : std::min(expected, seconds);
-    nearest = depth;
-  }
-  return expected;
+  const TrialResult* most = nullptr;
+  for (const TrialResult* r : finished())
+    if (most == nullptr || work(r->candidate) > work(most->candidate)) most = r;
+  return most == nullptr ? 0 : most->seconds * work(candidate) / work(most->candidate);
 }
 
 std::optional<Candidate> Search::if_it_fits(const Candidate& candidate, double seconds_left) const {
   if (is_tried(candidate) || expected_seconds(candidate) > seconds_left) return std::nullopt;
   return candidate;
-}
-
-std::optional<Candidate> Search::untried_views(const TrialResult& beside,
-                                               double seconds_left) const {
-  for (const int views : space_.views) {
-    Candidate c = beside.candidate;
-    c.views = views;
-    if (const auto untried = if_it_fits(c, seconds_left)) return untried;
-  }
-  return std::nullopt;
-}
-
-std::optional<Candidate> Search::untried_rate(const TrialResult& around,
-                                              const std::vector<double>& factors,
-                                              double seconds_left) const {
-  if (!space_.rates) return std::nullopt;
-  const auto tried = std::ranges::count_if(results_, [&](const TrialResult& r) {
-    return r.candidate.layers == around.candidate.layers &&
-           r.candidate.views == around.candidate.views;
-  });
-  if (tried >= kMostRates) return std::nullopt;
-  for (const double factor : factors) {
-    Candidate c = around.candidate;
-    c.learning_rate *= factor;
-    if (!is_tried(c)) return if_it_fits(c, seconds_left);
-  }
-  return std::nullopt;
 }
 
 bool Search::is_perfect(const TrialResult& result) const {
@@ -230,34 +179,63 @@ bool Search::is_perfect(const TrialResult& result) const {
          std::ranges::all_of(headline, [&](double value) { return value >= space_.perfect; });
 }
 
-std::optional<Candidate> Search::untried_depth(double seconds_left) const {
-  const TrialResult* best = nullptr;
-  for (const Depth& depth : space_.depths) {
-    const bool is_known = std::ranges::any_of(
-        results_, [&](const TrialResult& r) { return r.candidate.layers == depth; });
-    const bool shallow = depth == 1;
-    if (!is_known)
-      return if_it_fits(first(depth, shallow ? space_.views.front() : space_.views.back()),
-                        seconds_left);
-    const TrialResult* here = largest(finished_at(depth), local);
-    if (here == nullptr) return std::nullopt;
-    // A classifier's trials cost next to nothing.
-    const auto beside = shallow ? untried_rate(*best_for_both(finished_at(depth)),
-                                               {kRateFactor, 1 / kRateFactor}, seconds_left)
-                                : untried_views(*here, seconds_left);
-    if (beside) return beside;
-    if (is_perfect(*here)) return std::nullopt;
-    if (best != nullptr && local(*here) <= local(*best)) return std::nullopt;
-    best = here;
+const TrialResult* Search::best_at(const Depth& depth) const {
+  return largest(finished_at(depth), local);
+}
+
+// In the order in which they are tried. A classifier alone sees plain samples.
+std::vector<int> Search::views_at(const Depth& depth) const {
+  const std::vector<int>& all = space_.views;
+  if (depth == 1 || all.size() == 1) return {all.front()};
+  std::vector<int> order = {all[1], all[0]};
+  const TrialResult *few = nullptr, *more = nullptr;
+  for (const TrialResult* r : finished_at(depth)) {
+    if (r->candidate.views == all[0]) few = r;
+    if (r->candidate.views == all[1]) more = r;
+  }
+  if (few != nullptr && more != nullptr && local(*more) > local(*few) &&
+      !is_as_good_locally(*few, *more))
+    order.insert(order.end(), all.begin() + 2, all.end());
+  return order;
+}
+
+std::optional<Candidate> Search::untried_at(const Depth& depth, double seconds_left) const {
+  for (const int views : views_at(depth))
+    if (const auto c = if_it_fits(first(depth, views), seconds_left)) return c;
+  return std::nullopt;
+}
+
+std::optional<Candidate> Search::untried(double seconds_left) const {
+  const std::vector<Depth>& depths = space_.depths;
+  if (const auto c = untried_at(depths.front(), seconds_left)) return c;
+  const TrialResult* shallow = best_at(depths.front());
+  if (shallow == nullptr || is_perfect(*shallow) || depths.size() == 1) return std::nullopt;
+  if (const auto c = untried_at(depths[space_.deep], seconds_left)) return c;
+  const TrialResult* deep = best_at(depths[space_.deep]);
+  if (deep != nullptr && is_perfect(*deep)) return std::nullopt;
+  const bool pays = deep != nullptr && local(*deep) > local(*shallow);
+  const std::size_t then = pays ? space_.deep + 1 : 1;
+  if (then >= depths.size() || then == space_.deep) return std::nullopt;
+  const int views = deep == nullptr ? space_.views.front() : deep->candidate.views;
+  return if_it_fits(first(depths[then], views), seconds_left);
+}
+
+std::optional<Candidate> Search::gentler(const Candidate& than, double seconds_left) const {
+  if (!space_.rates) return std::nullopt;
+  Candidate c = than;
+  for (int n = 0; n < kGentlerRates; ++n) {
+    c.learning_rate *= kGentler;
+    if (!is_tried(c)) return if_it_fits(c, seconds_left);
   }
   return std::nullopt;
 }
 
 std::optional<Candidate> Search::next(double seconds_left) const {
-  if (const auto c = untried_depth(seconds_left)) return c;
+  if (const auto c = untried(seconds_left)) return c;
   const TrialResult* winner = chosen();
   if (winner == nullptr || is_admissible(*winner)) return std::nullopt;
-  return untried_rate(*winner, {1 / kRateFactor, 1 / kRateFactor / kRateFactor}, seconds_left);
+  const Candidate usual = first(winner->candidate.layers, winner->candidate.views);
+  return gentler(usual, seconds_left);
 }
 
 Search::Choice Search::choice() const {

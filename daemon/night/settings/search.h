@@ -1,17 +1,20 @@
 // Which settings to try next, and which of those that were tried win.
 //
-// The classifier alone is tried first, at a few rates, then deeper heads with many views and with
-// few, as long as they learn the local samples better and there is room above: what tells every
-// held-out sample right leaves a dearer one nothing to win. The choice is the shallowest of all
-// that the guard would let pass whose local quality cannot be told from the best one's (one
-// standard error): what cannot be told apart is not worth its time. At one depth it is the best for
-// both sides; of rates that cannot be told apart the usual one, or else the gentlest; and many
-// views if they do no harm: a trial is shorter than a night, and it is long training that views
-// keep from learning by heart. If the guard would let nothing pass, gentler rates are tried.
+// The classifier alone is tried first; then a head of some depth with two views and with one, and
+// with more if two were better. If it learns the local samples better, all layers are tried, else a
+// depth between. What tells every held-out sample right leaves a dearer one nothing to win, and
+// what would take longer than there is time, by its arithmetic, is not begun.
+//
+// The choice is the shallowest of all that the guard would let pass whose local quality cannot be
+// told from the best one's (one standard error): what cannot be told apart is not worth its time.
+// At one depth it is the best for both sides, with many views if they do no harm: a trial is
+// shorter than a night, and it is long training that views keep from learning by heart. If the
+// guard would let nothing pass, gentler rates are tried.
 //
 // A function of the results so far, so that a resumed night goes on as it began. One thread.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -21,11 +24,11 @@
 
 namespace moil::night {
 
-// How good a model was on each of some parts of the held-out samples, the same in every trial;
-// larger is better. Empty: it was not judged.
+// How good a model was on the held-out samples, the same in every trial; larger is better. Empty:
+// it was not judged.
 struct Quality {
-  std::vector<double> headline;  // the task's (engine/train/task.h)
-  std::vector<double> fine;      // Scorer::quality()
+  std::vector<double> headline;  // the task's (engine/train/task.h), of each of some parts
+  std::vector<double> fine;      // Scorer::quality() of each sample
 };
 [[nodiscard]] nlohmann::json to_json(const Quality& quality);
 [[nodiscard]] Quality quality_from_json(const nlohmann::json& json);
@@ -46,12 +49,14 @@ using Depth = std::optional<int>;  // LF(n); empty: all layers
 
 struct SearchSpace {
   std::vector<Depth> depths;  // growing
+  std::size_t deep = 0;       // of them: what is tried after the first
   double classifier_rate = 0, deep_rate = 0;
   bool rates = false;           // are open
   std::vector<int> views;       // growing
   Quality before;               // global, of the model before the night
   double most_global_drop = 1;  // the guard's
   double perfect = std::numeric_limits<double>::infinity();  // no headline is above it
+  std::function<double(const Candidate&)> work = {};  // of its trial; null: all take the same
 };
 
 class Search {
@@ -83,20 +88,19 @@ class Search {
   using Results = std::vector<const TrialResult*>;
 
   Candidate first(const Depth& depth, int views) const;
-  std::optional<Candidate> untried_depth(double seconds_left) const;
-  std::optional<Candidate> untried_views(const TrialResult& beside, double seconds_left) const;
-  std::optional<Candidate> untried_rate(const TrialResult& around,
-                                        const std::vector<double>& factors,
-                                        double seconds_left) const;
+  std::optional<Candidate> untried(double seconds_left) const;
+  std::optional<Candidate> untried_at(const Depth& depth, double seconds_left) const;
+  std::optional<Candidate> gentler(const Candidate& than, double seconds_left) const;
+  std::vector<int> views_at(const Depth& depth) const;
   bool is_tried(const Candidate& candidate) const;
   std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
   double expected_seconds(const Candidate& candidate) const;
+  double work(const Candidate& candidate) const;
   bool is_perfect(const TrialResult& result) const;
-  double boldness(const TrialResult& result) const;
   Results finished() const;
   Results finished_at(const Depth& depth) const;
+  const TrialResult* best_at(const Depth& depth) const;
   Results admissible() const;
-  const TrialResult* best_for_both(const Results& list) const;
   const TrialResult* chosen() const;
 
   SearchSpace space_;

@@ -1,16 +1,19 @@
 #include "daemon/night/settings/space.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <tuple>
 
+#include "engine/graph/cut.h"
 #include "engine/graph/freeze.h"
+#include "engine/graph/realizers/realizers.h"
+#include "engine/graph/work.h"
 
 namespace moil::night {
 namespace {
 
-constexpr int kManyViews = 4;
-
-constexpr int kLeastDeep = 12, kMostDeep = 16;
+constexpr int kBetween = 3, kLeastDeep = 12, kMostDeep = 16;
 
 using Depths = std::vector<Depth>;
 
@@ -32,9 +35,40 @@ Depths open_depths(const StoredModel& base, const NightData& data) {
   return has_maps ? depths_behind_maps(base.description, data) : depths_of(base.description);
 }
 
+// A trial's, in multiply-adds: frozen layers once a view, the others forward and back in each
+// epoch.
+class TrialWork {
+ public:
+  TrialWork(const daemon::JobSpec& job, const ModelDescription& model,
+            const std::vector<Depth>& depths, std::size_t samples)
+      : job_(job), samples_(samples) {
+    const Graph graph = build_graph(realize_pruning(model), 1);
+    const std::vector<double> work = multiply_adds(graph);
+    const double all = std::accumulate(work.begin(), work.end(), 0.0);
+    for (const Depth& depth : depths) {
+      const std::string split = freeze_all_but_last(model, depth).split;
+      double& frozen = frozen_[depth];
+      for (const Cut& cut : cuts_of(graph))
+        if (cut.value == split)
+          frozen = std::accumulate(work.begin(), work.begin() + cut.last_node + 1, 0.0);
+      trained_[depth] = all - frozen;
+    }
+  }
+
+  double operator()(const Candidate& c) const {
+    const int epochs = filled(job_, c, samples_, kTrialPart).train.epochs;
+    return c.views * frozen_.at(c.layers) + 3.0 * epochs * trained_.at(c.layers);
+  }
+
+ private:
+  daemon::JobSpec job_;
+  std::size_t samples_;
+  std::map<Depth, double> frozen_, trained_;
+};
+
 std::vector<int> open_views(const StoredModel& base, const NightData& data) {
   const bool seen_otherwise = base.kind->has_views() && data.origins().global_features == nullptr;
-  return seen_otherwise ? std::vector{1, kManyViews} : std::vector{1};
+  return seen_otherwise ? std::vector{1, 2, 4} : std::vector{1};
 }
 
 }  // namespace
@@ -43,6 +77,7 @@ Depths depths_of(const ModelDescription& model) {
   const auto units = static_cast<int>(weight_units(model).size());
   Depths depths;
   if (units > 1) depths.emplace_back(1);
+  if (units > kBetween) depths.emplace_back(kBetween);
   int deep = 0;
   std::int64_t least = 0;
   for (int n = std::min(kMostDeep, units - 1); n >= kLeastDeep; --n) {
@@ -54,16 +89,19 @@ Depths depths_of(const ModelDescription& model) {
   return depths;
 }
 
-SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
-                         const NightData& data) {
+SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base, const NightData& data,
+                         std::size_t samples) {
   const auto open = [&](const char* field) { return job.open.contains(field); };
   SearchSpace space;
   space.depths = open("/freeze/trainable_layers") ? open_depths(base, data)
                                                   : Depths{job.freeze.trainable_layers.count};
+  // Of a small network, all layers.
+  space.deep = space.depths.size() - (space.depths.size() > 2 ? 2 : 1);
+  space.work = TrialWork(job, base.description, space.depths, samples);
   space.rates = open("/train/optimizer/learning_rate");
   const double rate = job.train.optimizer.learning_rate;
-  space.classifier_rate = space.rates ? first_rate(job.train.optimizer, true) : rate;
-  space.deep_rate = space.rates ? first_rate(job.train.optimizer, false) : rate;
+  space.classifier_rate = space.rates ? usual_rate(job.train.optimizer, true) : rate;
+  space.deep_rate = space.rates ? usual_rate(job.train.optimizer, false) : rate;
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
   space.most_global_drop = job.guard.max_global_drop;
   const Metric headline = base.task->headline();

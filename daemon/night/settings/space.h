@@ -7,12 +7,12 @@
 
 namespace moil::night {
 
-// The classifier alone, about sixteen layers and all of them. About sixteen are those of twelve to
-// sixteen behind the smallest feature map: what the cache holds and every step reads.
+// The classifier alone, three layers, about sixteen and all of them. About sixteen are those of
+// twelve to sixteen behind the smallest feature map: what the cache holds and every step reads.
 [[nodiscard]] std::vector<Depth> depths_of(const ModelDescription& model);
 
-// `before` is left empty.
+// samples: that a trial trains on. `before` is left empty.
 [[nodiscard]] SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base,
-                                       const NightData& data);
+                                       const NightData& data, std::size_t samples);
 
 }  // namespace moil::night

@@ -10,9 +10,6 @@
 
 namespace moil::night {
 
-// What a trial trains of the steps that a whole night does.
-inline constexpr double kTrialPart = 0.5;
-
 // What all trials of a night share. All of it outlives them.
 struct TrialGround {
   NightContext& night;

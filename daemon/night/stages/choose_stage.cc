@@ -104,7 +104,7 @@ TrialGround ChooseStage::ground() {
 }
 
 Search ChooseStage::searched() const {
-  SearchSpace space = search_space(night_.file.spec, night_.base, night_.data);
+  SearchSpace space = search_space(night_.file.spec, night_.base, night_.data, trials_.train.size());
   return restored([&] {
     const Json& settings = night_.choices.settings;
     if (settings.contains("before")) space.before = quality_from_json(settings.at("before"));

@@ -4,6 +4,7 @@
 
 #include "daemon/night/night_plan.h"
 #include "daemon/night/settings/settings_record.h"
+#include "daemon/night/settings/trial.h"
 #include "daemon/pretrain/pretraining.h"
 #include "tests/daemon/night/job_place.h"
 
@@ -224,6 +225,32 @@ TEST(OwnChoice, MapsOfTheFirstTrialAreTheNights) {
   const Json told = place.run(place.submitted(with(short_and_open(place), one))).result["details"];
   ASSERT_EQ(told["auto"]["trials"].size(), 1U);
   EXPECT_GE(told["cache"]["reused"], told["auto"]["trials"][0]["samples"]);
+}
+
+// Where the night does what its trial did: with a deadline, tensors chosen anew or a length of the
+// user's own it does something else.
+TEST(OwnChoice, TheWinnersTrialIsTheBeginningOfTheNight) {
+  JobPlace place(kLabelled);
+  const Json one = {{"freeze", {{"trainable_layers", 2}}},
+                    {"augment", {{"views", 1}}},
+                    {"train", {{"batch", 2}, {"optimizer", {{"learning_rate", 0.02}}}}}};
+  const Json job = with(place.open_description(), one);
+  const JobTrace night = place.run(place.submitted(job));
+  EXPECT_EQ(night.choices["settings"]["begun"], 0);
+  EXPECT_FALSE(std::filesystem::exists(NightFiles(place.layout().job(1)).trials()));
+  const JobTrace known = place.run(place.submitted(job));
+  EXPECT_FALSE(known.choices["settings"].contains("begun"));
+  const auto epochs = [](const JobTrace& trace) {
+    return trace.result["details"]["auto"]["chosen"]["epochs"].get<double>();
+  };
+  EXPECT_NEAR(epochs(night), (1 - kTrialPart) * epochs(known), 1);
+  for (const Json& other : std::vector<Json>{{{"train", {{"epochs", 2}}}},
+                                             {{"elastic", Json::object()}},
+                                             {{"deadline_seconds", 3600}}}) {
+    const Json settings = place.run(place.submitted(with(job, other))).choices["settings"];
+    EXPECT_TRUE(settings.contains("chosen"));
+    EXPECT_FALSE(settings.contains("begun")) << other;
+  }
 }
 
 // If the night itself trains on nothing of the pack, a trial still knows what it forgets.

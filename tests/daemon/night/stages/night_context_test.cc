@@ -32,6 +32,25 @@ TEST_F(NightContextTest, StopsBetweenSteps) {
   EXPECT_THROW(night.begin(Stage::kCache, 1), Stopped);
 }
 
+TEST_F(NightContextTest, ATrialHasFilesOfItsOwnAndEndsWithItsTime) {
+  NightContext night(place_.layout(), file_, events_, stop_);
+  bool is_in_time = true;
+  NightContext trial(night, night.files.trial(0), night.spec, {},
+                     [&](Stage, std::int64_t, std::int64_t) { return is_in_time; });
+  EXPECT_TRUE(trial.is_trial());
+  EXPECT_FALSE(night.is_trial());
+  trial.choices.threads = 7;
+  trial.save_choices();
+  EXPECT_FALSE(night.files.load_choices());
+  trial.begin(Stage::kCache, 2);
+  is_in_time = false;
+  EXPECT_THROW(trial.progress(Stage::kCache, 1, 2), Stopped);
+  EXPECT_TRUE(night.report(Stage::kCache, 1, 2));
+  is_in_time = true;
+  stop_ = true;
+  EXPECT_THROW(trial.progress(Stage::kCache, 2, 2), Stopped);
+}
+
 // Forgetting wins against a running night, from the next stage on.
 TEST_F(NightContextTest, AStageDoesNotBeginWithAForgottenSample) {
   NightContext night(place_.layout(), file_, events_, stop_);

@@ -29,8 +29,13 @@ TEST(NightFiles, KeepsWhatWasSaved) {
   EXPECT_EQ(choices->head->rho, 0.625);
   EXPECT_TRUE(choices->head_is_final);
   EXPECT_EQ(files.load_seconds().at("train"), 2.5);
+  std::filesystem::create_directories(files.trial(2));
+  write_file_atomic(NightFiles(files.trial(2)).checkpoint(), std::string_view("weights"));
+  files.remove_training();
+  EXPECT_TRUE(std::filesystem::exists(files.trial(2)));
   files.remove_all();
   EXPECT_FALSE(files.load_choices());
+  EXPECT_FALSE(std::filesystem::exists(files.trials())) << "it learned from the same samples";
 }
 
 TEST(NightFiles, ForgetsWhatKilledAttemptsDidNotFinish) {

@@ -39,7 +39,9 @@ KernelSelector& kernels() {
 }
 
 struct OneRun {
-  OneRun() : trainer(bundle.description, nullptr, config(), kernels()) {}
+  explicit OneRun(const std::filesystem::path& begun = {})
+      : trainer(bundle.description, nullptr, config(), kernels()),
+        training(plain_training(trainer, begun)) {}
 
   bool go(std::int64_t stop) {
     Trainer::Callbacks callbacks;
@@ -65,7 +67,7 @@ struct OneRun {
 
   ModelBundle bundle = small_bundle();
   Trainer trainer;
-  std::unique_ptr<HeadTraining> training = plain_training(trainer);
+  std::unique_ptr<HeadTraining> training;
 };
 
 // Adam goes by the steps that each weight has taken: they are saved, and told from the run's if
@@ -95,6 +97,29 @@ TEST(HeadTraining, AResumedRunKnowsTheStepsOfEachWeight) {
     for (const auto& [name, tensor] : second.weights())
       EXPECT_EQ(tensor.data, whole.weights().at(name).data) << name;
   }
+}
+
+// Its steps are counted anew, Adam's are not; and its own checkpoint comes first.
+TEST(HeadTraining, BeginsWithWhatAnotherTrainingCameTo) {
+  const TempFolder folder;
+  OneRun first;
+  first.begin(folder / "none");
+  EXPECT_TRUE(first.go(kSteps));
+  first.training->save_checkpoint(folder / "first", {{"curve", nlohmann::json::array()}});
+  OneRun second(folder / "first");
+  second.begin(folder / "second");
+  EXPECT_EQ(second.training->state().step, 0);
+  EXPECT_EQ(second.training->state().updates.at("classifier.weight"), kSteps);
+  for (const auto& [name, tensor] : second.weights())
+    EXPECT_EQ(tensor.data, first.weights().at(name).data) << name;
+  EXPECT_FALSE(second.go(2));
+  second.training->save_checkpoint(folder / "second", {{"curve", nlohmann::json::array()}});
+  OneRun third(folder / "first");
+  third.begin(folder / "second");
+  EXPECT_EQ(third.training->state().step, 2);
+  EXPECT_EQ(third.training->state().updates.at("classifier.weight"), kSteps + 2);
+  OneRun lost(folder / "not there");
+  EXPECT_EQ(error_of([&] { lost.begin(folder / "none"); }), ErrorCode::kBadData);
 }
 
 }  // namespace

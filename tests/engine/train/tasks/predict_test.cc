@@ -50,6 +50,14 @@ TEST(Predict, ScoresByHand) {
   EXPECT_FALSE(task->headline().is_fraction);
 }
 
+TEST(Predict, QualityIsTheSquaredErrorInDeviations) {
+  const auto scorer = predict_task({.mean = {100, 0}, .stddev = {10, 1}})->scorer({});
+  EXPECT_FALSE(scorer->quality());
+  scorer->add(Row{1, 5}, Row{3, 5});
+  scorer->add(Row{0, 1}, Row{0, NAN});
+  EXPECT_DOUBLE_EQ(scorer->quality().value(), -(2.0 + 0) / 2);
+}
+
 TEST(Predict, LossesFitTheOutput) {
   const auto plain = test::ModelBuilder({4}).fc(1).model();
   EXPECT_EQ(predict_task()->loss(plain).type, "mse");

@@ -81,6 +81,15 @@ TEST(Tag, ScoresByHand) {
   EXPECT_DOUBLE_EQ(scores[2].value.value(), (0.5 + 0.8) / 2);  // F1 of label 1 counts, too
 }
 
+TEST(Tag, QualityIsTheLogLossOfWhatIsKnown) {
+  const auto scorer = tag_task()->scorer({.probabilities = true});
+  EXPECT_FALSE(scorer->quality());
+  scorer->add(Row{0.5F, 0.25F, 0.1F}, Row{1, 0, NAN});
+  EXPECT_NEAR(scorer->quality().value(), (std::log(0.5) + std::log(0.75)) / 2, 1e-6);
+  scorer->add(Row{0, 1, 0}, Row{1, NAN, NAN});  // rounded off, not infinitely wrong
+  EXPECT_TRUE(std::isfinite(scorer->quality().value()));
+}
+
 TEST(Tag, WhatIsUnknownCountsInNoScore) {
   const auto scorer = tag_task()->scorer({.probabilities = true});
   for (const float unknown : {0.0F, 1.0F}) scorer->add(Row{unknown}, Row{NAN});
