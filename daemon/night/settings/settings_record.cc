@@ -38,7 +38,7 @@ std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
   if (json == jobs.end()) return std::nullopt;
   try {
     const KnownSettings known{candidate_from_json(json->at("candidate")), json->at("local"),
-                              json->at("of_version")};
+                              json->at("of_version"), json->at("learned")};
     return is_like(local, known.local) ? std::optional(known) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -52,7 +52,8 @@ void SettingsRecord::keep(const KnownSettings& settings) const {
     jobs.erase(std::min_element(jobs.begin(), jobs.end(), is_earlier));
   jobs[job_] = {{"candidate", to_json(settings.candidate)},
                 {"local", settings.local},
-                {"of_version", settings.version}};
+                {"of_version", settings.version},
+                {"learned", settings.learned}};
   file_.save({{"jobs", std::move(jobs)}});
 }
 

@@ -18,7 +18,9 @@ namespace moil::night {
 struct KnownSettings {
   Candidate candidate;
   std::size_t local = 0;  // samples of the night that tried
+  // That the latest night made with them, and the local samples that it learned.
   std::int64_t version = 0;
+  std::size_t learned = 0;
 };
 
 class SettingsRecord {

@@ -34,6 +34,15 @@ Json told(const TrialResult& result, bool admissible, std::size_t samples) {
   return trial;
 }
 
+// Of a night's steps, if the model has learned all but what is new: what is new is learned twice as
+// often as the rest, and some steps are left for labels that were changed.
+double part_for_what_is_new(std::size_t local, std::size_t learned) {
+  const std::size_t fresh = local > learned ? local - learned : learned - local;
+  const double share =
+      static_cast<double>(fresh) / static_cast<double>(std::max<std::size_t>(1, local));
+  return std::clamp(2 * share, 0.25, 1 - kTrialPart);
+}
+
 }  // namespace
 
 std::size_t ChooseStage::local_samples() const {
@@ -71,8 +80,10 @@ UnreadableSamples ChooseStage::choose() {
   }
   if (const auto known = known_settings().find(local_samples())) {
     night_.choices.settings["known"] = known->local;
-    settle(known->candidate, "the night of version " + std::to_string(known->version) +
-                                 " chose them, with " + std::to_string(known->local) +
+    if (known->version == night_.file.base_version)
+      night_.choices.settings["part"] = part_for_what_is_new(local_samples(), known->learned);
+    settle(known->candidate, "the nights up to version " + std::to_string(known->version) +
+                                 " had them, chosen with " + std::to_string(known->local) +
                                  " local samples");
     return {};
   }
@@ -104,7 +115,8 @@ TrialGround ChooseStage::ground() {
 }
 
 Search ChooseStage::searched() const {
-  SearchSpace space = search_space(night_.file.spec, night_.base, night_.data, trials_.train.size());
+  SearchSpace space =
+      search_space(night_.file.spec, night_.base, night_.data, trials_.train.size());
   return restored([&] {
     const Json& settings = night_.choices.settings;
     if (settings.contains("before")) space.before = quality_from_json(settings.at("before"));
@@ -202,8 +214,8 @@ void ChooseStage::settle(const Candidate& candidate, const std::string& why) {
   const Json begun = settings.value("begun", Json());
   night_.begun = begun.is_null() ? std::filesystem::path()
                                  : NightFiles(night_.files.trial(begun)).checkpoint();
-  night_.job =
-      filled(job, candidate, night_.mix.train.size(), begun.is_null() ? 1 : 1 - kTrialPart);
+  const double part = begun.is_null() ? settings.value("part", 1.0) : 1 - kTrialPart;
+  night_.job = filled(job, candidate, night_.mix.train.size(), part);
   night_.job.global = global_share(job, local_samples());
   if (is_settled) return;
   settings["chosen"] = to_json(candidate);
@@ -218,6 +230,7 @@ void ChooseStage::begin_with_trial_of(const Candidate& candidate) {
   const daemon::JobSpec& job = night_.file.spec;
   Json& settings = night_.choices.settings;
   settings.erase("begun");
+  if (settings.contains("given_up")) settings.erase("part");
   const std::vector<TrialResult> tried = searched().results();
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const NightFiles trial(night_.files.trial(i));
@@ -240,7 +253,8 @@ void ChooseStage::remember(bool promoted) const {
   const bool known = settings.contains("known") && !given_up;
   if (promoted && (tried || known)) {
     const std::size_t local = known ? settings.at("known").get<std::size_t>() : local_samples();
-    known_settings().keep({candidate_from_json(settings.at("chosen")), local, night_.file.version});
+    known_settings().keep(
+        {candidate_from_json(settings.at("chosen")), local, night_.file.version, local_samples()});
   } else if (!promoted || given_up) {
     known_settings().forget();
   }

@@ -156,7 +156,7 @@ TEST(OwnChoice, WhatDoesNotFitABudgetGivesWayToWhatDoes) {
   const daemon::JobSpec spec = place.submitted(tight);
   const SettingsRecord record(place.layout().settings("small"), spec);
   const Candidate all_layers{std::nullopt, 0.02, 4};
-  record.keep({all_layers, 36, 1});
+  record.keep({all_layers, 36, 1, 36});
   ASSERT_TRUE(record.find(36));
   const JobTrace night = place.run(spec);
   const Json& told = night.result["details"]["auto"];
@@ -171,7 +171,7 @@ TEST(OwnChoice, SettingsAreRememberedForTheMemoryThatTheyWereTriedIn) {
   JobPlace place(kLabelled);
   const daemon::JobSpec roomy = place.submitted(place.open_description());
   const auto file = place.layout().settings("small");
-  SettingsRecord(file, roomy).keep({Candidate{}, 36, 1});
+  SettingsRecord(file, roomy).keep({Candidate{}, 36, 1, 36});
   EXPECT_TRUE(SettingsRecord(file, roomy).find(36));
   for (const Json& changes : std::vector<Json>{{{"memory", {{"budget_bytes", 1 << 30}}}},
                                                {{"swap", {{"mode", "off"}}}}}) {
@@ -188,14 +188,15 @@ TEST(OwnChoice, EachJobHasARecordOfItsOwn) {
   };
   const SettingsRecord plain = record(kNothing),
                        other = record({{"guard", {{"max_global_drop", 0.5}}}});
-  plain.keep({Candidate{1, 0.03, 1}, 36, 1});
+  plain.keep({Candidate{1, 0.03, 1}, 36, 1, 36});
   EXPECT_FALSE(other.find(36)) << "another guard lets other settings pass";
-  other.keep({Candidate{2, 0.02, 4}, 36, 2});
+  other.keep({Candidate{2, 0.02, 4}, 36, 2, 36});
   EXPECT_EQ(plain.find(36)->candidate.layers, 1);
   other.forget();
   EXPECT_FALSE(other.find(36));
   EXPECT_TRUE(plain.find(36)) << "a model that was kept back is no other job's fault";
-  for (int n = 1; n <= 40; ++n) record({{"train", {{"batch", n}}}}).keep({Candidate{}, 36, 2 + n});
+  for (int n = 1; n <= 40; ++n)
+    record({{"train", {{"batch", n}}}}).keep({Candidate{}, 36, 2 + n, 36});
   EXPECT_FALSE(plain.find(36)) << "the file does not grow for ever";
   EXPECT_TRUE(record({{"train", {{"batch", 40}}}}).find(36));
 }
@@ -251,6 +252,25 @@ TEST(OwnChoice, TheWinnersTrialIsTheBeginningOfTheNight) {
     EXPECT_TRUE(settings.contains("chosen"));
     EXPECT_FALSE(settings.contains("begun")) << other;
   }
+}
+
+// A night that begins with the model of the one before trains for what is new.
+TEST(OwnChoice, TheSecondNightIsShorter) {
+  JobPlace place(kLabelled);
+  const Json one = {{"freeze", {{"trainable_layers", 2}}},
+                    {"augment", {{"views", 1}}},
+                    {"train", {{"batch", 2}, {"optimizer", {{"learning_rate", 0.02}}}}}};
+  const auto spec = place.submitted(with(place.open_description(), one));
+  const SettingsRecord record(place.layout().settings("small"), spec);
+  const auto epochs = [&](std::int64_t version, std::size_t learned) {
+    record.keep({Candidate{2, 0.02, 1}, 36, version, learned});
+    const JobTrace night = place.run(spec);
+    return night.result["details"]["auto"]["chosen"]["epochs"].get<double>();
+  };
+  const double whole = epochs(7, 36);  // every night of the place begins with version 1
+  EXPECT_NEAR(epochs(1, 36), 0.25 * whole, 1);
+  EXPECT_NEAR(epochs(1, 29), 0.4 * whole, 1);
+  EXPECT_NEAR(epochs(1, 3), (1 - kTrialPart) * whole, 1);
 }
 
 // If the night itself trains on nothing of the pack, a trial still knows what it forgets.
