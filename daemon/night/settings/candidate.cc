@@ -11,7 +11,7 @@ using daemon::OptimizerType;
 
 // Steps count, not passes: a small set is gone through more often. A classifier's steps cost
 // little.
-constexpr double kClassifierSteps = 1600, kDeepSteps = 500;
+constexpr double kClassifierSteps = 1600, kDeepSteps = 600;
 constexpr int kFewestEpochs = 4, kMostEpochs = 40;
 constexpr int kUsualBatch = 32;
 

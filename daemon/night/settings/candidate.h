@@ -23,7 +23,7 @@ struct Candidate {
 [[nodiscard]] Candidate candidate_from_json(const nlohmann::json& json);
 
 // What a trial trains of the steps that a whole night does.
-inline constexpr double kTrialPart = 0.4;
+inline constexpr double kTrialPart = 1.0 / 3;
 
 // The rate of a depth: a classifier learns from fixed features, layers below it move
 // what was learned before.
