@@ -1,5 +1,7 @@
 #include "daemon/night/data/build_record.h"
 
+#include <algorithm>
+
 #include "base/files/file.h"
 #include "base/version.h"
 
@@ -13,19 +15,48 @@ std::optional<Json> BuildRecord::load() const {
   return json;
 }
 
-Json BuildRecord::objects_in(const char* member) const {
-  const auto record = load();
-  Json found = Json::object();
-  if (!record || !record->contains(member) || !record->at(member).is_object()) return found;
-  for (const auto& [key, value] : record->at(member).items())
-    if (value.is_object()) found[key] = value;
-  return found;
-}
-
 void BuildRecord::save(Json record) const {
   record["version"] = kVersion;
   std::filesystem::create_directories(file_.parent_path());
   write_file_atomic(file_, record.dump(1) + "\n");
+}
+
+namespace {
+
+// [{"key": KEY, "object": {}}], the one that was kept last first.
+std::vector<Json> entries_of(const BuildRecord& file) {
+  std::vector<Json> found;
+  const auto record = file.load();
+  if (!record || !record->contains("entries") || !record->at("entries").is_array()) return found;
+  for (const Json& entry : record->at("entries"))
+    if (entry.is_object() && entry.contains("key") && entry.value("object", Json()).is_object())
+      found.push_back(entry);
+  return found;
+}
+
+}  // namespace
+
+Json BuildRecord::find(const std::string& key) const {
+  for (const Json& entry : entries_of(*this))
+    if (entry.at("key") == key) return entry.at("object");
+  return Json::object();
+}
+
+std::vector<Json> BuildRecord::entries_without(const std::string& key) const {
+  std::vector<Json> entries = entries_of(*this);
+  std::erase_if(entries, [&](const Json& entry) { return entry.at("key") == key; });
+  return entries;
+}
+
+void BuildRecord::keep(const std::string& key, Json object, std::size_t most) const {
+  std::vector<Json> entries = entries_without(key);
+  entries.insert(entries.begin(), Json{{"key", key}, {"object", std::move(object)}});
+  entries.resize(std::min(entries.size(), most));
+  save({{"entries", std::move(entries)}});
+}
+
+void BuildRecord::forget(const std::string& key) const {
+  if (!find(key).empty()) save({{"entries", entries_without(key)}});
 }
 
 }  // namespace moil::night

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/json/json.h"
 
@@ -17,12 +19,18 @@ class BuildRecord {
 
   // An object. Its members are of this build, but not of any form.
   [[nodiscard]] std::optional<Json> load() const;
-  // The objects in one of its members, by their keys; an empty object if there is none.
-  [[nodiscard]] Json objects_in(const char* member) const;
   // Replaces the file atomically, and makes its folder if that is missing. kIo.
   void save(Json record) const;
 
+  // A file of objects by key. Empty: there is none of this key.
+  [[nodiscard]] Json find(const std::string& key) const;
+  // Of so many keys at most: those that were kept last.
+  void keep(const std::string& key, Json object, std::size_t most) const;
+  void forget(const std::string& key) const;
+
  private:
+  [[nodiscard]] std::vector<Json> entries_without(const std::string& key) const;
+
   std::filesystem::path file_;
 };
 

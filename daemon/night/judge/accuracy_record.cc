@@ -5,22 +5,6 @@ namespace {
 
 constexpr std::size_t kMostSets = 8;
 
-// {"held_out": FINGERPRINT, "global": {"VERSION": ACCURACY}}, the set that was used last first.
-Json sets_of(const BuildRecord& file) {
-  const auto json = file.load();
-  if (!json || !json->contains("sets") || !json->at("sets").is_array()) return Json::array();
-  return json->at("sets");
-}
-
-Json* find_set(Json& sets, const std::string& held_out) {
-  for (Json& set : sets) {
-    if (set.is_object() && set.contains("held_out") && set["held_out"] == held_out &&
-        set.contains("global") && set["global"].is_object())
-      return &set;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::string held_out_fingerprint(const data::Mix& mix) {
@@ -34,23 +18,14 @@ std::string held_out_fingerprint(const data::Mix& mix) {
 }
 
 std::optional<double> AccuracyRecord::of(std::int64_t version) const {
-  Json sets = sets_of(file_);
-  const Json* set = find_set(sets, held_out_);
-  if (set == nullptr) return std::nullopt;
-  const auto found = set->at("global").find(std::to_string(version));
-  if (found == set->at("global").end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
+  const Json accuracy = file_.find(held_out_).value(std::to_string(version), Json());
+  return accuracy.is_number() ? std::optional(accuracy.get<double>()) : std::nullopt;
 }
 
 void AccuracyRecord::keep(std::int64_t version, double accuracy) const {
-  Json sets = sets_of(file_);
-  const Json* known = find_set(sets, held_out_);
-  Json own = known ? *known : Json{{"held_out", held_out_}, {"global", Json::object()}};
-  own["global"][std::to_string(version)] = accuracy;
-  Json kept = Json::array({std::move(own)});
-  for (const Json& set : sets)
-    if (&set != known && kept.size() < kMostSets) kept.push_back(set);
-  file_.save({{"sets", std::move(kept)}});
+  Json versions = file_.find(held_out_);
+  versions[std::to_string(version)] = accuracy;
+  file_.keep(held_out_, std::move(versions), kMostSets);
 }
 
 }  // namespace moil::night

@@ -7,7 +7,7 @@
 namespace moil::night {
 namespace {
 
-// A device has a few networks; after so many it begins anew rather than grow for ever.
+// A device has a few networks.
 constexpr std::size_t kMost = 256;
 
 std::string text_of(const PlacementKey& key) {
@@ -33,17 +33,11 @@ PlacementStore::PlacementStore(std::filesystem::path file, const PlacementKey& k
     : file_(std::move(file)), key_(text_of(key)) {}
 
 std::optional<Json> PlacementStore::load() const {
-  const Json placements = file_.objects_in("placements");
-  const auto it = placements.find(key_);
-  if (it == placements.end() || !it->contains("method")) return std::nullopt;
-  return *it;
+  Json placement = file_.find(key_);
+  if (!placement.contains("method")) return std::nullopt;
+  return placement;
 }
 
-void PlacementStore::save(const Json& record) const {
-  Json placements = file_.objects_in("placements");
-  if (placements.size() >= kMost) placements = Json::object();
-  placements[key_] = record;
-  file_.save({{"placements", std::move(placements)}});
-}
+void PlacementStore::save(const Json& record) const { file_.keep(key_, record, kMost); }
 
 }  // namespace moil::night

@@ -35,6 +35,10 @@ bool is_as_good_locally(const TrialResult& r, const TrialResult& best) {
   return local(best) - local(r) <= std::sqrt(squared_error(best.local.fine, r.local.fine));
 }
 
+bool is_clearly_better(const TrialResult& r, const TrialResult& other) {
+  return local(r) > local(other) && !is_as_good_locally(other, r);
+}
+
 bool is_as_good(const TrialResult& r, const TrialResult& best) {
   return both(best) - both(r) <= std::sqrt(squared_error(best.local.fine, r.local.fine) +
                                            squared_error(best.global.fine, r.global.fine));
@@ -183,26 +187,15 @@ const TrialResult* Search::best_at(const Depth& depth) const {
   return largest(finished_at(depth), local);
 }
 
-// In the order in which they are tried. A classifier alone sees plain samples.
-std::vector<int> Search::views_at(const Depth& depth) const {
-  const std::vector<int>& all = space_.views;
-  if (depth == 1 || all.size() == 1) return {all.front()};
-  std::vector<int> order = {all[1], all[0]};
-  const TrialResult *few = nullptr, *more = nullptr;
-  for (const TrialResult* r : finished_at(depth)) {
-    if (r->candidate.views == all[0]) few = r;
-    if (r->candidate.views == all[1]) more = r;
-  }
-  if (few != nullptr && more != nullptr && local(*more) > local(*few) &&
-      !is_as_good_locally(*few, *more))
-    order.insert(order.end(), all.begin() + 2, all.end());
-  return order;
-}
-
+// A classifier alone sees plain samples.
 std::optional<Candidate> Search::untried_at(const Depth& depth, double seconds_left) const {
-  for (const int views : views_at(depth))
-    if (const auto c = if_it_fits(first(depth, views), seconds_left)) return c;
-  return std::nullopt;
+  if (depth != 1) {
+    if (const auto c = if_it_fits(first(depth, space_.views.back()), seconds_left)) return c;
+    const TrialResult *classifier = best_at(1), *here = best_at(depth);
+    if (classifier != nullptr && here != nullptr && is_clearly_better(*here, *classifier))
+      return std::nullopt;
+  }
+  return if_it_fits(first(depth, space_.views.front()), seconds_left);
 }
 
 std::optional<Candidate> Search::untried(double seconds_left) const {

@@ -1,9 +1,10 @@
 // Which settings to try next, and which of those that were tried win.
 //
-// The classifier alone is tried first; then a head of some depth with two views and with one, and
-// with more if two were better. If it learns the local samples better, all layers are tried, else a
-// depth between. What tells every held-out sample right leaves a dearer one nothing to win, and
-// what would take longer than there is time, by its arithmetic, is not begun.
+// The classifier alone is tried first; then a head of some depth with two views, and with one if
+// two were not clearly better than the classifier. If it learns the local samples better, all
+// layers are tried, else a depth between. What tells every held-out sample right leaves a dearer
+// one nothing to win, and what would take longer than there is time, by its arithmetic, is not
+// begun.
 //
 // The choice is the shallowest of all that the guard would let pass whose local quality cannot be
 // told from the best one's (one standard error): what cannot be told apart is not worth its time.
@@ -91,7 +92,6 @@ class Search {
   std::optional<Candidate> untried(double seconds_left) const;
   std::optional<Candidate> untried_at(const Depth& depth, double seconds_left) const;
   std::optional<Candidate> gentler(const Candidate& than, double seconds_left) const;
-  std::vector<int> views_at(const Depth& depth) const;
   bool is_tried(const Candidate& candidate) const;
   std::optional<Candidate> if_it_fits(const Candidate& candidate, double seconds_left) const;
   double expected_seconds(const Candidate& candidate) const;

@@ -1,7 +1,5 @@
 #include "daemon/night/settings/settings_record.h"
 
-#include <algorithm>
-
 #include "datasets/identity/digest.h"
 
 namespace moil::night {
@@ -19,10 +17,6 @@ std::string fingerprint_of(const daemon::JobSpec& job) {
 
 constexpr std::size_t kMostJobs = 16;
 
-bool is_earlier(const Json& a, const Json& b) {
-  return a.value("of_version", Json(0)) < b.value("of_version", Json(0));
-}
-
 bool is_like(std::size_t local, std::size_t known) {
   return 2 * local <= 3 * known && 3 * local >= 2 * known;
 }
@@ -33,12 +27,10 @@ SettingsRecord::SettingsRecord(std::filesystem::path file, const daemon::JobSpec
     : file_(std::move(file)), job_(fingerprint_of(job)) {}
 
 std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
-  const Json jobs = file_.objects_in("jobs");
-  const auto json = jobs.find(job_);
-  if (json == jobs.end()) return std::nullopt;
+  const Json json = file_.find(job_);
   try {
-    const KnownSettings known{candidate_from_json(json->at("candidate")), json->at("local"),
-                              json->at("of_version"), json->at("learned")};
+    const KnownSettings known{candidate_from_json(json.at("candidate")), json.at("local"),
+                              json.at("of_version"), json.at("learned")};
     return is_like(local, known.local) ? std::optional(known) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -46,20 +38,14 @@ std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
 }
 
 void SettingsRecord::keep(const KnownSettings& settings) const {
-  Json jobs = file_.objects_in("jobs");
-  jobs.erase(job_);
-  while (jobs.size() >= kMostJobs)
-    jobs.erase(std::min_element(jobs.begin(), jobs.end(), is_earlier));
-  jobs[job_] = {{"candidate", to_json(settings.candidate)},
-                {"local", settings.local},
-                {"of_version", settings.version},
-                {"learned", settings.learned}};
-  file_.save({{"jobs", std::move(jobs)}});
+  file_.keep(job_,
+             {{"candidate", to_json(settings.candidate)},
+              {"local", settings.local},
+              {"of_version", settings.version},
+              {"learned", settings.learned}},
+             kMostJobs);
 }
 
-void SettingsRecord::forget() const {
-  Json jobs = file_.objects_in("jobs");
-  if (jobs.erase(job_) > 0) file_.save({{"jobs", std::move(jobs)}});
-}
+void SettingsRecord::forget() const { file_.forget(job_); }
 
 }  // namespace moil::night

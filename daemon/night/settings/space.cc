@@ -13,6 +13,8 @@
 namespace moil::night {
 namespace {
 
+constexpr int kViews = 2;
+
 constexpr int kBetween = 3, kLeastDeep = 12, kMostDeep = 16;
 
 using Depths = std::vector<Depth>;
@@ -68,7 +70,7 @@ class TrialWork {
 
 std::vector<int> open_views(const StoredModel& base, const NightData& data) {
   const bool seen_otherwise = base.kind->has_views() && data.origins().global_features == nullptr;
-  return seen_otherwise ? std::vector{1, 2, 4} : std::vector{1};
+  return seen_otherwise ? std::vector{1, kViews} : std::vector{1};
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(AccuracyRecord, ADamagedFileIsAsIfItWereNotThere) {
   AccuracyRecord(file, "one").keep(1, 0.5);
   const std::string good = read_text(file);
   for (const std::string& text : {good.substr(0, good.size() / 2), std::string("[]"),
-                                  std::string(R"({"version": 3, "sets": 4})")}) {
+                                  std::string(R"({"version": 3, "entries": 4})")}) {
     write_file_atomic(file, text);
     EXPECT_FALSE(AccuracyRecord(file, "one").of(1));
   }

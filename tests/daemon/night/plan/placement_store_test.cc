@@ -64,8 +64,8 @@ TEST_F(Placements, OneDoesNotReplaceAnother) {
 
 TEST_F(Placements, WhatCannotBeReadIsMeasuredAgain) {
   PlacementStore(file_, key()).save({{"method", "path"}});
-  for (const char* text : {"not json", "[]", R"({"version": "0.0.0", "placements": {}})",
-                           R"({"version": "0.1.0", "placements": 7})"}) {
+  for (const char* text : {"not json", "[]", R"({"version": "0.0.0", "entries": []})",
+                           R"({"version": "0.1.0", "entries": 7})"}) {
     write_file_atomic(file_, std::string_view(text));
     EXPECT_FALSE(load(key())) << text;
   }
