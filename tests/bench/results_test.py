@@ -26,7 +26,6 @@ from cases.elastic.jobs import Trial, blank  # noqa: E402
 from cases.elastic.place import Place  # noqa: E402
 from cases.sounds import esc10, microphone, speakers  # noqa: E402
 from cases.sounds import table as sounds_table  # noqa: E402
-from cases.sounds.data import Clips  # noqa: E402
 from cases.sounds.esc10 import AUTO, _document, basis_of  # noqa: E402
 from lib import cifar, digits  # noqa: E402
 from lib.photos import rows  # noqa: E402
@@ -34,6 +33,7 @@ from lib.photos.rows import DEEP_NIGHT  # noqa: E402
 from lib.photos.world import World  # noqa: E402
 from lib.results import JobFailed, Result, Unset, mean_of, result_of  # noqa: E402
 from lib.settings import Basis  # noqa: E402
+from lib.sounds.data import Clips  # noqa: E402
 from stress.years.__main__ import chart  # noqa: E402
 from stress.years.years import Night, Years  # noqa: E402
 
