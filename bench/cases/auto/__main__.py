@@ -46,7 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, metavar="N", help=f"nights of each row, of which medians are told ({SEEDS}; --quick: {QUICK_SEEDS})")
     parser.add_argument("--local-train", type=Path, default=data.LOCAL_TRAIN, metavar="TAR", help="photos, CLASS/FILE")
     parser.add_argument("--local-val", type=Path, default=data.LOCAL_VAL, metavar="TAR", help="held out, of the same classes")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="work there and keep everything but feature maps")
     options = parser.parse_args()
     if options.seeds is None:
         options.seeds = QUICK_SEEDS if options.quick else SEEDS

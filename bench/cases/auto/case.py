@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -77,13 +78,14 @@ class Device:
 
 @contextmanager
 def device(case: Case, folder: Path, seed: int) -> Iterator[Device]:
-    """In a new folder; nothing is labelled."""
+    """In a new folder; nothing is labelled. What stays of it is without feature maps: of deep nights they take gigabytes."""
     base = case.base(seed)
     folder.mkdir(parents=True)
     with Daemon(folder / "state") as daemon:
         ctl = Moilctl(daemon.socket)
         ctl.import_model(base.model, MODEL)
         yield Device(case, ctl, base.pack, seed)
+    shutil.rmtree(folder / "state" / "cache", ignore_errors=True)
 
 
 @contextmanager

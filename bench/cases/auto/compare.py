@@ -42,7 +42,7 @@ def _two_nights(case: Case, folder: Path, seed: int, jobs: list[Job]) -> Night:
 
 def _regret(firsts: dict[str, Night], tried: list[dict[str, Any]] | None) -> dict[str, Any]:
     if tried is None:
-        return {"regret_points": None, "regret_seconds": None}
+        return dict.fromkeys(("regret_points", "regret_seconds", "best", "cheapest"))
     others = [outcome_of(name, night) for name, night in firsts.items() if name != AUTO]
     others += [outcome_of(words(one["settings"]), one["night"]) for one in tried if one["night"]]
     return regret_of(outcome_of("no settings", firsts[AUTO]), others)
