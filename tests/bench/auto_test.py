@@ -3,18 +3,23 @@ what a case asks of its devices."""
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
+import subprocess
 import sys
+import tempfile
 import unittest
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
+from cases.auto import __main__ as program  # noqa: E402
 from cases.auto import case as auto_case  # noqa: E402
 from cases.auto import table  # noqa: E402
 from cases.auto.case import NO_SETTINGS, Base, Case, Device  # noqa: E402
@@ -255,6 +260,28 @@ class Nights30(unittest.TestCase):
         self.assertEqual(found["seconds_beyond_maps"], {"median": 3.0, "worst": 4.0})
         self.assertAlmostEqual(found["local_points"], -60.0, msg="the last night was kept back")
         self.assertIn("| 3.0                         | 4.0   |", table.nights_text([{"dataset": "digits", "samples": 30, **found}]))
+
+
+class Absent(unittest.TestCase):
+    def test_a_part_without_its_data_says_so_in_one_line(self) -> None:
+        absent = Path("/nonexistent/archive.tar")
+        fakes = {
+            "DIGITS": absent,
+            "missing": lambda *_: absent,
+            "missing_sounds": lambda: absent,
+            "fetched": Mock(side_effect=subprocess.CalledProcessError(69, [Path("/scripts/fetch-sklearn")])),
+        }
+        options = argparse.Namespace(quick=False, json=None, only=None, seeds=3, local_train=absent, local_val=absent)
+        told = io.StringIO()
+        with ExitStack() as stack:
+            for name, fake in fakes.items():
+                stack.enter_context(patch.object(program, name, fake))
+            stack.enter_context(redirect_stdout(told))
+            bench = program.Bench(options, Path(stack.enter_context(tempfile.TemporaryDirectory())))
+            bench.run()
+        self.assertEqual([line.split(" skipped: ")[0] for line in told.getvalue().splitlines()], ["digits", "tables", "sounds", "photos", "half-known"])
+        self.assertIn("tables skipped: they are not to be had (fetch-sklearn exited 69)", told.getvalue())
+        self.assertEqual((bench.figures["cases"], bench.figures["regret"], bench.figures["nights30"]), ([], None, None))
 
 
 CASE = {
