@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from .programs import program, run
 
@@ -34,6 +34,10 @@ class Moilctl:
     def add_label(self, files: Sequence[Path], label: str, split: str) -> None:
         for part in _chunks(files, _FILES_A_CALL):
             self.json("label", "add", *part, "--label", label, "--split", split)
+
+    def add_labels(self, files: Mapping[str, Sequence[Path]], split: str) -> None:
+        for label, members in files.items():
+            self.add_label(members, label, split)
 
     def submit(self, spec: dict[str, Any]) -> int:
         """Submits a job to run now; its id."""

@@ -35,11 +35,10 @@ class Night:
         return result_of(row, self.ctl.watch(job), settings.basis)
 
     def label(self, files: Files, split: str) -> None:
-        for name, members in files.items():
-            self.ctl.add_label(members, name, split)
+        self.ctl.add_labels(files, split)
 
 
-def pretrain_global(settings: Settings, place: Workplace) -> Pretrained:
+def pretrain_global(settings: Settings, place: Workplace, *, seed: int = 1) -> Pretrained:
     names = settings.global_classes
     say(f"pretraining on {', '.join(names)}: {count(only(place.train, names))} images")
     return pretrain(
@@ -48,8 +47,9 @@ def pretrain_global(settings: Settings, place: Workplace) -> Pretrained:
         place.held_out_folder,
         names,
         settings.pretraining,
-        place.folder / "pretrained",
+        place.folder / f"pretrained-{seed}",
         threads=settings.threads,
+        seed=seed,
     )
 
 

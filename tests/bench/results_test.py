@@ -16,7 +16,6 @@ from unittest.mock import patch
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from cases.auto.case import Case, Device, run_case  # noqa: E402
 from cases.auto.learn import learn_once  # noqa: E402
 from cases.auto.table import half_known_text  # noqa: E402
 from cases.digits.tune import _line  # noqa: E402
@@ -26,7 +25,6 @@ from cases.elastic.jobs import Trial, blank  # noqa: E402
 from cases.elastic.place import Place  # noqa: E402
 from cases.sounds import esc10, microphone, speakers  # noqa: E402
 from cases.sounds import table as sounds_table  # noqa: E402
-from cases.sounds.data import Clips  # noqa: E402
 from cases.sounds.esc10 import AUTO, _document, basis_of  # noqa: E402
 from lib import cifar, digits  # noqa: E402
 from lib.photos import rows  # noqa: E402
@@ -34,6 +32,7 @@ from lib.photos.rows import DEEP_NIGHT  # noqa: E402
 from lib.photos.world import World  # noqa: E402
 from lib.results import JobFailed, Result, Unset, mean_of, result_of  # noqa: E402
 from lib.settings import Basis  # noqa: E402
+from lib.sounds.data import Clips  # noqa: E402
 from stress.years.__main__ import chart  # noqa: E402
 from stress.years.years import Night, Years  # noqa: E402
 
@@ -136,8 +135,8 @@ class Means(unittest.TestCase):
         self.assertEqual(" ".join(_line((1,), [result(), result(promoted=False)])).count(MARK), 2)
 
     def test_nobody_else_makes_means_of_nights(self) -> None:
-        """Other means are of signals, sizes, importances, profiles, neighbours in a chart, peers and settings' scores."""
-        others = {"cases/sounds/words.py", "cases/sounds/esc10.py", "cases/elastic/studies.py", "cases/elastic/summary.py", "lib/results.py"} | {"cases/sounds/peers.py", "lib/nested.py"}
+        """Other means are of signals, sizes, importances, profiles, neighbours in a chart, peers, regrets and settings' scores."""
+        others = {"cases/sounds/words.py", "cases/sounds/esc10.py", "cases/elastic/studies.py", "cases/elastic/summary.py", "lib/results.py"} | {"cases/sounds/peers.py", "cases/auto/regret.py", "lib/nested.py"}
         found = set()
         for file in BENCH.glob("*/**/*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
@@ -185,13 +184,6 @@ class Rooms(unittest.TestCase):
     def test_what_is_learned_at_once(self) -> None:
         found = learn_once(place_of(FakeCtl("rejected-by-guard")))
         self.assertEqual((found["state"], found["promoted"], found["local_after"]), ("rejected-by-guard", False, 0.7))
-
-    def test_nights_without_settings_and_by_hand(self) -> None:
-        case = Case("digits", lambda name: nullcontext(Device(FakeCtl(), lambda: None)), {"name": "a"}, {"lf1": [{"name": "b"}, {"name": "c"}]}, BASIS)  # type: ignore[arg-type]
-        found = run_case(case)
-        self.assertEqual((found["auto"]["judged_by"], found["auto"]["second"]["promoted"]), ("a fold", True))
-        self.assertNotEqual(found["auto"]["tuned_on"], BASIS.tuned_on)
-        self.assertEqual((found["hand"]["lf1"]["tuned_on"], found["hand"]["lf1"]["seconds"]), (BASIS.tuned_on, 4.0))
 
     def test_elastic(self) -> None:
         memory = {"predicted_bytes": 4, "measured_bytes": 3, "training_peak_bytes": 2, "training_plan_bytes": 1}

@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
 from cases.sounds import esc10, table  # noqa: E402
-from cases.sounds.data import Clips  # noqa: E402
-from cases.sounds.sides import FOLDS, fold_of, halves, recording_of, sides  # noqa: E402
 from cases.sounds.words import RATE, noise, patches, read_wav, stream, write_wav  # noqa: E402
 from lib.nested import TUNED_ON, choose  # noqa: E402
 from lib.samples import Files  # noqa: E402
+from lib.sounds.data import Clips  # noqa: E402
+from lib.sounds.sides import FOLDS, fold_of, halves, recording_of, sides  # noqa: E402
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 
@@ -191,7 +191,7 @@ class Words(unittest.TestCase):
 class Device(unittest.TestCase):
     def setUp(self) -> None:
         import numpy as np
-        from cases.sounds import device
+        from lib.sounds import device
 
         self.np, self.device = np, device
         self.noise = 0.2 * np.random.default_rng(1).standard_normal(2 * device.RATE).clip(-4, 4)

@@ -114,24 +114,28 @@ PHOTOS_LINES = """\
 
 features at the split: fp32: 5,120 bytes a photo, global 70.0%, local 80.0% (paper: 5,120 bytes)"""
 
+AUTO_NIGHT = {**NIGHT, "metric": "accuracy", "kept_back": 0, "least": NIGHT, "most": NIGHT}
 AUTO = {
     "cases": [
         {
             "dataset": "digits",
-            "auto": {**NIGHT, "chosen": {"layers": 3}, "why": "it was the best", "second": NIGHT},
-            "hand": {"lf1": {**NIGHT, "promoted": False, "chosen": None, "second": NIGHT}},
+            "auto": {**AUTO_NIGHT, "runs": [{"chosen": {"layers": 3, "learning_rate": 0.02, "views": 1, "epochs": 8}, "why": "it was the best"}], "second": AUTO_NIGHT},
+            "hand": {"lf1": {**AUTO_NIGHT, "kept_back": 1, "runs": [{"chosen": None, "why": ""}], "second": AUTO_NIGHT}},
+            "tried": None,
         }
     ],
     "learn": None,
     "audit": {"samples": 10},
     "half_known": None,
+    "nights30": None,
+    "regret": None,
 }
 AUTO_LINES = """\
 digits
-| night           | global before → after | local | seconds | second night  | chosen   |
-| --------------- | --------------------- | ----- | ------- | ------------- | -------- |
-| no settings     | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% | layers 3 |
-| lf1 (kept back) | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% |          |
+| night                  | global before → after | local | seconds | second night  | chosen                     |
+| ---------------------- | --------------------- | ----- | ------- | ------------- | -------------------------- |
+| no settings            | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% | LF(3), rate 0.02, 8 epochs |
+| lf1 (1 of 1 kept back) | 90.0% → 88.0%         | 75.0% | 12.3    | 12.3 s, 75.0% |                            |
 it was the best
 
 audit: samples 10"""

@@ -8,10 +8,12 @@ from typing import Any
 from lib.results import kept_back_mark
 from lib.table import percent, table
 
+from .tried import words
+
 
 def text(document: dict[str, Any]) -> str:
     parts = [case_text(case) for case in document["cases"]]
-    texts: dict[str, Callable[[Any], str]] = {"learn": learn_text, "audit": audit_text, "half_known": half_known_text}
+    texts: dict[str, Callable[[Any], str]] = {"learn": learn_text, "audit": audit_text, "half_known": half_known_text, "nights30": nights_text, "regret": regret_text}
     for member, told in texts.items():
         if document[member]:
             parts.append(told(document[member]))
@@ -20,14 +22,74 @@ def text(document: dict[str, Any]) -> str:
 
 def case_text(case: dict[str, Any]) -> str:
     header = ["night", "global before → after", "local", "seconds", "second night", "chosen"]
+    lines = [_night_cells(name, night) for name, night in [("no settings", case["auto"]), *case["hand"].items()]]
+    seeds = len(case["auto"]["runs"])
+    title = case["dataset"] + (f", medians of {seeds} seeds (least to most)" if seeds > 1 else "")
+    reasons = dict.fromkeys(run["why"] for run in case["auto"]["runs"])
+    return "\n".join([title, table(header, lines), *reasons, *([tried_text(case)] if case["tried"] is not None else [])])
+
+
+def _night_cells(name: str, night: dict[str, Any]) -> list[str]:
+    second = night["second"]
+    chosen = dict.fromkeys(f"{words(run['chosen'])}, {run['chosen']['epochs']} epochs" for run in night["runs"] if run["chosen"])
+    return [
+        name + kept_back_mark(night["kept_back"], len(night["runs"])),
+        f"{score(night, night['global_before'])} → {_spread(night, 'global_after', score)}",
+        _spread(night, "local_after", score),
+        _spread(night, "seconds", seconds),
+        f"{seconds(second, second['seconds'])} s, {score(second, second['local_after'])}",
+        "; ".join(chosen),
+    ]
+
+
+def _spread(night: dict[str, Any], name: str, told: Callable[[dict[str, Any], float | None], str]) -> str:
+    """The median, and where the seeds lie if they differ."""
+    least, most = told(night, night["least"][name]), told(night, night["most"][name])
+    return told(night, night[name]) + (f" ({least} to {most})" if least != most else "")
+
+
+def score(night: dict[str, Any], value: float | None) -> str:
+    """R2 is no share."""
+    return f"{value:.3f}" if night["metric"] == "R2" and value is not None else percent(value)
+
+
+def seconds(_: dict[str, Any], value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def tried_text(case: dict[str, Any]) -> str:
+    """What was tried, what it cost in trials, and what it would have brought as a night of its own."""
+    header = ["what was tried", "its trial, s", "local and global there", "the night of it: global before → after", "local", "seconds"]
+    lines = [_tried_cells(one, case["auto"]) for one in case["tried"]]
+    points, lost = case["regret_points"], case["regret_seconds"]
+    return table(header, lines) + f"\nregret: {points:.1f} points to {case['best']}, {lost:.1f} s to {case['cheapest']}"
+
+
+def _tried_cells(one: dict[str, Any], like: dict[str, Any]) -> list[str]:
+    trial, night = one["trial"], one["night"]
+    title = words(one["settings"]) + (" (chosen)" if one["chosen"] else "")
+    cost = [seconds(like, trial["seconds"]), f"{score(like, trial['local'])}, {score(like, trial['global'])}"] if trial else ["–", "–"]
+    if night is None:
+        return [title, *cost, one["failed"], "–", "–"]
+    return [title, *cost, f"{score(night, night['global_before'])} → {score(night, night['global_after'])}", score(night, night["local_after"]), seconds(night, night["seconds"])]
+
+
+def regret_text(regret: dict[str, Any]) -> str:
+    points, lost = regret["points"], regret["seconds"]
+    return (
+        f"regret over all cases: {points['mean']:.1f} points on average, {points['worst']:.1f} at most ({points['worst_of']}); "
+        f"{lost['mean']:.1f} s on average, {lost['worst']:.1f} at most ({lost['worst_of']})"
+    )
+
+
+def nights_text(found: list[dict[str, Any]]) -> str:
+    header = ["night after night", "nights", "samples", "global", "local", "one night over all: global", "local", "seconds beyond maps: median", "worst"]
     lines = []
-    for name, night in [("no settings", case["auto"]), *case["hand"].items()]:
-        chosen = ", ".join(f"{key} {value}" for key, value in (night["chosen"] or {}).items())
-        before = f"{percent(night['global_before'])} → {percent(night['global_after'])}"
-        second = f"{night['second']['seconds']:.1f} s, {percent(night['second']['local_after'])}"
-        name += "" if night["promoted"] else " (kept back)"
-        lines.append([name, before, percent(night["local_after"]), f"{night['seconds']:.1f}", second, chosen])
-    return f"{case['dataset']}\n" + table(header, lines) + f"\n{case['auto']['why']}"
+    for one in found:
+        judged = [score(one[name], one[name][side]) for name in ("last", "single") for side in ("global_in_service", "local_in_service")]
+        beyond = one["seconds_beyond_maps"]
+        lines.append([one["dataset"], str(len(one["nights"])), str(one["samples"]), *judged, f"{beyond['median']:.1f}", f"{beyond['worst']:.1f}"])
+    return table(header, lines)
 
 
 def learn_text(learn: dict[str, Any]) -> str:

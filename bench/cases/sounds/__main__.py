@@ -9,16 +9,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from cases.sounds import data, table  # noqa: E402
+from cases.sounds import table  # noqa: E402
 from cases.sounds.esc10 import esc10_case  # noqa: E402
 from cases.sounds.frontend import frontend  # noqa: E402
 from cases.sounds.microphone import microphone  # noqa: E402
 from cases.sounds.speakers import speakers_case  # noqa: E402
 from cases.sounds.words import words_case  # noqa: E402
-from cases.sounds.world import import_tagger  # noqa: E402
 from lib.archives import extract  # noqa: E402
 from lib.figures import Figures  # noqa: E402
 from lib.frame import in_folder  # noqa: E402
+from lib.sounds import data  # noqa: E402
+from lib.sounds.world import import_tagger  # noqa: E402
 
 CASES = ("esc10", "speakers", "words", "microphone", "frontend")
 

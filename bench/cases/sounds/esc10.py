@@ -8,48 +8,25 @@ the global side by AudioSet's tags. What a row is trained with is chosen for eac
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lib.moilctl import Moilctl
 from lib.nested import TUNED_ON, Choice, Pair, choose
 from lib.results import JobFailed, Result, mean_of, result_of
 from lib.samples import Files, count, hold_out_last
 from lib.say import say
-from lib.settings import Asked, Basis, Layers, Training
+from lib.settings import Basis, Layers, Training
+from lib.sounds import data
+from lib.sounds.places import ALPHA, MODEL, NIGHT, Row, pack_for, top1
+from lib.sounds.sides import FOLDS, in_folds
+from lib.sounds.world import device
 
-from . import data
 from .peers import yamnet_head
-from .sides import in_folds
-from .world import answers, device, make_pack
 
-MODEL = "yamnet"
-
-
-@dataclass(frozen=True)
-class Row(Asked):
-    def job_spec(self, pack: Path, training: Training | None) -> dict[str, Any]:
-        """The guard lets every model pass: here, forgetting is to be seen. training None: the night chooses, as
-        one does whose job sets nothing."""
-        spec: dict[str, Any] = {"name": self.name, "model": MODEL, "global": {"pack": str(pack.resolve())}}
-        if training is None:
-            return spec
-        return spec | {
-            "settings": "defaults",
-            "global": spec["global"] | {"alpha": self.alpha},
-            "freeze": {"trainable_layers": self.trainable_layers},
-            "cache": {"enabled": self.cached},
-            "train": training.job_fields(),
-            "guard": {"max_global_drop": 1.0, "min_local_accuracy": 0.0},
-        }
-
-
-ALPHA = 0.1
 NEW = 0.1  # of the local clips come before the second night
 
-NIGHT = Row("gdm_lf1_fmc", "GDM+LF(1)+FMC", ALPHA, 1, True)
 DEEPER = Row("gdm_lf3_fmc", "GDM+LF(3)+FMC", ALPHA, 3, True)
 ALL = Row("gdm", "GDM, all layers", ALPHA, "all", False)
 AUTO = Row("auto", "no settings", None, "chosen", True)
@@ -86,7 +63,7 @@ def basis_of(row: Row, fold: int) -> Basis:
 
 def esc10_case(folder: Path, model: Path, sounds: Path, clips: Files, quick: bool) -> dict[str, Any]:
     """{"runs", ...}: a run a row, its accuracies means over the folds that it was run for."""
-    folds = [1] if quick else list(range(1, data.FOLDS + 1))
+    folds = [1] if quick else list(range(1, FOLDS + 1))
     judges: dict[Layers, list[int]] = {1: folds, 3: folds} if quick else {1: folds, 3: folds, "all": folds[:1]}
     chosen = {layers: _choose(folder / f"tried-{layers}", model, sounds, clips, layers, of) for layers, of in judges.items()}
     found: dict[str, list[Result]] = {}
@@ -127,7 +104,7 @@ def _choose(folder: Path, model: Path, sounds: Path, clips: Files, layers: Layer
                 yield training, {fold: top1(ctl, in_folds(parts.held_out, {fold})) for fold in pair}
                 ctl.json("model", "activate", MODEL, str(base))
 
-    return choose(data.FOLDS, judges, try_all)
+    return choose(FOLDS, judges, try_all)
 
 
 def _told(choice: Choice[Training]) -> dict[str, Any]:
@@ -137,21 +114,6 @@ def _told(choice: Choice[Training]) -> dict[str, Any]:
     return {"setting": words(choice.setting), "top1": {words(training): score for training, score in choice.scores.items()}}
 
 
-def _speech(sounds: Path) -> data.Clips:
-    """A recording in ten of each speaker's, and of those one in five held out."""
-    every = [clip for name in data.speakers(sounds) for files in data.digits(sounds, name).values() for clip in files]
-    tenth = [clip for clip in every if data.number_of(clip) % 10 == 0]
-    return data.Clips({data.SPEECH: [c for c in tenth if data.number_of(c) >= 10]}, {data.SPEECH: [c for c in tenth if data.number_of(c) < 10]})
-
-
-def pack_for(folder: Path, model: Path, clips: data.Clips, sounds: Path) -> Path:
-    """D_G: speech to learn from; held out are speech and the clips that are, by AudioSet's tags."""
-    folder.mkdir(parents=True)
-    speech = _speech(sounds)
-    held_out = {"+".join(data.AUDIOSET[label]): files for label, files in clips.held_out.items()}
-    return make_pack(model, speech.train, held_out | speech.held_out, folder / "pack")
-
-
 def _run(folder: Path, model: Path, row: Row, training: Training | None, clips: data.Clips, pack: Path, basis: Basis) -> Result:
     """The night of a row on a device of its own. The local metric is top-1 among the ten labels; a model that was
     kept back cannot be asked."""
@@ -159,15 +121,6 @@ def _run(folder: Path, model: Path, row: Row, training: Training | None, clips: 
         before = top1(ctl, clips.held_out)
         run = result_of(row, ctl.watch(ctl.submit(row.job_spec(pack, training))), basis)
         return replace(run, local_before=before, local_after=top1(ctl, clips.held_out) if run.promoted else None)
-
-
-def top1(ctl: Moilctl, held_out: Files) -> float:
-    """How often a label's own tag is the likeliest of the ten labels' own tags."""
-    own = {data.AUDIOSET[label][0]: label for label in held_out}
-    files = [(label, clip) for label, clips in held_out.items() for clip in clips]
-    said = answers(ctl, [clip for _, clip in files], len(data.tags()))
-    right = [own[max(own, key=lambda tag: answer.get(tag, 0.0))] == label for (label, _), answer in zip(files, said)]
-    return sum(right) / len(right)
 
 
 def _second_night(folder: Path, model: Path, clips: data.Clips, sounds: Path, training: Training | None) -> dict[str, Any]:

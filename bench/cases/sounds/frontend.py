@@ -18,16 +18,14 @@ from lib.programs import native, run
 from lib.results import JobFailed
 from lib.samples import Files, count
 from lib.say import say
-from lib.settings import Training
+from lib.sounds import data
+from lib.sounds.places import HEAD, MODEL, NIGHT
+from lib.sounds.scenes import PREPROCESSING
+from lib.sounds.sides import in_folds
+from lib.sounds.world import LOG_MEL, as_wav, device, import_tagger, listed, make_pack
 
-from . import data
-from .esc10 import MODEL, NIGHT
-from .microphone import PREPROCESSING
 from .peers import THREADS, by_onnx_runtime, peer
-from .sides import in_folds
-from .world import LOG_MEL, as_wav, device, import_tagger, listed, make_pack
 
-TRAINING = Training(epochs=120, learning_rate=0.1, distill=1.0)
 A_CLASS = 4  # clips of each class; of the first fold
 SPOKEN = 30  # digits of each speaker
 # torchaudio's triangles, for it is what this one is compared with.
@@ -87,7 +85,7 @@ def _night(folder: Path, model: Path, clips: Files, description: Path) -> dict[s
     known = [{data.AUDIOSET[label][0]: files for label, files in in_folds(clips, {fold}).items()} for fold in (1, 2)]
     pack = make_pack(model, known[0], known[1], folder / "pack")
     with device(folder / "night", model, MODEL, data.Clips(in_folds(clips, {3, 4}), in_folds(clips, {5})), data.AUDIOSET) as ctl:
-        job = ctl.watch(ctl.submit(replace(NIGHT, alpha=1.0).job_spec(pack, TRAINING) | {"threads": THREADS}))
+        job = ctl.watch(ctl.submit(replace(NIGHT, alpha=1.0).job_spec(pack, HEAD) | {"threads": THREADS}))
     if job["state"] != "succeeded":
         raise JobFailed(f"YAMNet: the job is {job['state']}: {job['message']}")
     return _shares(model, job["result"], _bench(description, listed(clips), "--runs", "1"), count(clips))

@@ -12,9 +12,8 @@ from lib.nested import TUNED_ON
 from lib.programs import PEER_PYTHON, ROOT, build_dir, run
 from lib.samples import Files
 from lib.say import say
-
-from . import data
-from .world import as_wav, listed
+from lib.sounds import data
+from lib.sounds.world import as_wav, listed
 
 THREADS = 2
 

@@ -22,9 +22,8 @@ from lib.results import Unset, mean_of, result_of
 from lib.samples import Files
 from lib.say import say
 from lib.settings import Basis, Training
-
-from . import data
-from .world import make_pack
+from lib.sounds import data
+from lib.sounds.world import make_pack
 
 HOP = 0.48  # seconds from one patch to the next
 RATE = 8000  # of the spoken digits, and of what is made here

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.tables import table  # noqa: E402
 from cases.tables.run import Night, nights  # noqa: E402
-from cases.tables.tables import Table, chosen_table, fetched  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ProgramError  # noqa: E402
+from lib.records.tables import Table, chosen_table, fetched  # noqa: E402
 from lib.results import JobFailed  # noqa: E402
 
 

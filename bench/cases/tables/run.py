@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,28 +9,18 @@ from typing import Any
 
 from lib.daemon import Daemon
 from lib.moilctl import Moilctl
-from lib.networks import dense, relu, write_model
 from lib.pretrain import Pretrained
 from lib.programs import program, run
+from lib.records.network import BASIS, HELD_OUT, NIGHT, job_spec, pretrain_records, samples_of
+from lib.records.tables import Table
 from lib.results import Result, result_of
 from lib.say import say
-from lib.settings import Basis, Row
-
-from .tables import Table
+from lib.settings import Row
 
 MODEL = "rows"
-HELD_OUT = 5  # every fifth record
-HIDDEN = 32
-# For cross-entropy and for squared errors in deviations, whose gradients do not fade as errors do.
-RATES = {"classify": 0.05, "predict": 0.005}
-# The network is small: what its hidden layers learned of some labels serves the others, so the last
-# two learn at night.
-ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), Row("night", "GDM+LF+FMC", 0.5, 2, cached=True, activate=True)]
+ROWS = [Row("alpha0", "α=0, all layers", 0.0, "all", cached=False), NIGHT]
 # For outputs of 1 or a standard deviation, to fp32's rounding.
 SAME = 1e-3
-
-
-BASIS = Basis("every fifth record", "no table: the settings are the same for all")
 
 
 @dataclass(frozen=True)
@@ -49,8 +38,8 @@ def nights(table: Table, folder: Path) -> list[Night]:
     """One result a row of ROWS."""
     say(f"{table.name}: pretraining")
     known, local = table.split(folder)
-    base = _pretrained(table, known, folder)
-    samples = _samples(table, local, folder)
+    base = pretrain_records(table, known, folder)
+    samples = samples_of(table, local, folder)
     with Daemon(folder / "state") as daemon:
         ctl = Moilctl(daemon.socket)
         ctl.import_model(base.model, MODEL)
@@ -63,48 +52,9 @@ def nights(table: Table, folder: Path) -> list[Night]:
     return results
 
 
-def _network(table: Table, file: Path) -> Path:
-    layers = [dense("hidden1", "record", HIDDEN), relu("hidden1"), dense("hidden2", "hidden1_relu", HIDDEN), relu("hidden2")]
-    layers.append(dense("outputs", "hidden2_relu", 1))  # pretraining gives it as many as there are
-    return write_model(file, {"record": [len(table.records()[0]) - 1]}, layers)
-
-
-def _pretrained(table: Table, known: Path, folder: Path) -> Pretrained:
-    command: list[str | Path] = [program("moil-pretrain"), "train", "--model", _network(table, folder / "network.json")]
-    command += ["--data", known, "--label-column", table.label_column, "--task", table.task]
-    if table.task == "classify":  # named, for there may be a single one
-        command += ["--classes", ",".join(sorted({record[table.label_column] for record in table.records() if not table.is_local(record)}))]
-    command += ["--epochs", "40", "--learning-rate", str(RATES[table.task]), "--val-fraction", str(1 / HELD_OUT)]
-    run([*command, "--out", folder / "base", "--json", folder / "base.json"])
-    return Pretrained(folder / "base" / "model", folder / "base" / "pack", json.loads((folder / "base.json").read_text()))
-
-
-def _samples(table: Table, local: Path, folder: Path) -> dict[str, list[tuple[int, Path]]]:
-    """Files by their label, numbered through: tables are sorted by what they were made from."""
-    out = folder / "samples"
-    run([program("moil-pretrain"), "images", "--data", local, "--label-column", table.label_column, "--out", out])
-    files = enumerate(sorted(out.glob("*/*")))
-    samples: dict[str, list[tuple[int, Path]]] = {}
-    for number, file in files:
-        samples.setdefault(file.parent.name, []).append((number, file))
-    return samples
-
-
 def _night(table: Table, row: Row, ctl: Moilctl, base: Pretrained) -> Night:
     say(f"{table.name}: {row.title}")
-    spec = {
-        "name": f"{table.name}, {row.name}",
-        "model": MODEL,
-        "settings": "defaults",
-        "global": {"pack": str(base.pack.resolve()), "alpha": row.alpha},
-        "freeze": {"trainable_layers": row.trainable_layers},
-        "cache": {"enabled": row.cached},
-        "train": {"epochs": 30, "batch": 8, "optimizer": {"learning_rate": RATES[table.task]}},
-        "guard": {"max_global_drop": 0.1 if row.activate else 1.0},
-        "seed": 1,
-        "activate": row.activate,
-    }
-    return Night(table, result_of(row, ctl.watch(ctl.submit(spec)), BASIS))
+    return Night(table, result_of(row, ctl.watch(ctl.submit(job_spec(table, row, MODEL, base.pack))), BASIS))
 
 
 def _check_export(ctl: Moilctl, versions: Path, samples: Sequence[Path], folder: Path) -> None:

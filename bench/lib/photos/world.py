@@ -53,8 +53,7 @@ class World:
     basis: Basis = BASIS
 
     def label(self, files: Files, split: str) -> None:
-        for name, members in files.items():
-            self.ctl.add_label(members, name, split)
+        self.ctl.add_labels(files, split)
 
     def run(self, row: Row, *, activate: bool = False) -> Result:
         """With the job before it, if it has one: their seconds together, and what was known before."""

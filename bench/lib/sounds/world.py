@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,11 @@ def make_pack(model: Path, train: Files, held_out: Files, out: Path) -> Path:
     return out
 
 
+def can_record() -> bool:
+    """Whether there is a Python that as_wav can ask."""
+    return subprocess.run([PEER_PYTHON, "-c", "import numpy, torchaudio"], capture_output=True).returncode == 0
+
+
 def as_wav(folder: Path, files: Files, *words: str) -> Files:
     """As a microphone hears them that the words draw (device.py); without any, as they are."""
     clips, script = link_tree(files, folder / "clips"), Path(__file__).with_name("device.py")
@@ -55,10 +61,8 @@ def device(folder: Path, model: Path, name: str, clips: data.Clips, tags: dict[s
     with Daemon(folder / "state") as daemon:
         ctl = Moilctl(daemon.socket)
         ctl.import_model(model, name)
-        for label, files in clips.train.items():
-            ctl.add_label(files, label, "train")
-        for label, files in clips.held_out.items():
-            ctl.add_label(files, label, "val")
+        ctl.add_labels(clips.train, "train")
+        ctl.add_labels(clips.held_out, "val")
         for label, meant in tags.items():
             ctl.json("label", "map", label, *meant)
         yield ctl
