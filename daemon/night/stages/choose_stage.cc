@@ -20,6 +20,8 @@ using daemon::Stage;
 // the night's, too.
 constexpr double kShareForTrials = 0.4, kUsualSeconds = 600;
 
+constexpr const char* kEpochs = "/train/epochs";
+
 // For people: what was tried, in the report's words.
 Json told(const TrialResult& result, bool admissible, std::size_t samples) {
   Json trial = {{"settings", to_json(result.candidate)},
@@ -80,7 +82,7 @@ UnreadableSamples ChooseStage::choose() {
   }
   if (const auto known = known_settings().find(local_samples())) {
     night_.choices.settings["known"] = known->local;
-    if (known->version == night_.file.base_version)
+    if (known->version == night_.file.base_version && night_.file.spec.open.contains(kEpochs))
       night_.choices.settings["part"] = part_for_what_is_new(local_samples(), known->learned);
     settle(known->candidate, "the nights up to version " + std::to_string(known->version) +
                                  " had them, chosen with " + std::to_string(known->local) +
@@ -231,14 +233,15 @@ void ChooseStage::begin_with_trial_of(const Candidate& candidate) {
   Json& settings = night_.choices.settings;
   settings.erase("begun");
   if (settings.contains("given_up")) settings.erase("part");
+  const bool may_begin = job.open.contains(kEpochs) && !job.elastic && !job.deadline_seconds;
   const std::vector<TrialResult> tried = searched().results();
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const NightFiles trial(night_.files.trial(i));
-    const bool is_its = tried[i].candidate == candidate && tried[i].failed.empty() &&
-                        std::filesystem::exists(trial.checkpoint());
-    if (is_its && job.open.contains("/train/epochs") && !job.elastic && !job.deadline_seconds) {
+    const auto choices = trial.load_choices();
+    if (may_begin && tried[i].candidate == candidate && tried[i].failed.empty() && choices &&
+        std::filesystem::exists(trial.checkpoint())) {
       settings["begun"] = i;
-      night_.choices.map_split = trial.load_choices()->map_split;
+      night_.choices.map_split = choices->map_split;
     } else {
       std::filesystem::remove_all(night_.files.trial(i));
     }

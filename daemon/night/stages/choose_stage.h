@@ -9,9 +9,9 @@
 #pragma once
 
 #include "daemon/night/settings/settings_record.h"
-#include "daemon/night/settings/trial.h"
 #include "daemon/night/stages/mix_stage.h"
 #include "daemon/night/stages/night_cache.h"
+#include "daemon/night/stages/trial.h"
 
 namespace moil::night {
 

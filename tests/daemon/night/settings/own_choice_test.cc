@@ -4,7 +4,7 @@
 
 #include "daemon/night/night_plan.h"
 #include "daemon/night/settings/settings_record.h"
-#include "daemon/night/settings/trial.h"
+#include "daemon/night/stages/trial.h"
 #include "daemon/pretrain/pretraining.h"
 #include "tests/daemon/night/job_place.h"
 
@@ -271,6 +271,10 @@ TEST(OwnChoice, TheSecondNightIsShorter) {
   EXPECT_NEAR(epochs(1, 36), 0.25 * whole, 1);
   EXPECT_NEAR(epochs(1, 29), 0.4 * whole, 1);
   EXPECT_NEAR(epochs(1, 3), (1 - kTrialPart) * whole, 1);
+  const auto own =
+      place.submitted(with(with(place.open_description(), one), {{"train", {{"epochs", 17}}}}));
+  SettingsRecord(place.layout().settings("small"), own).keep({Candidate{2, 0.02, 1}, 36, 1, 36});
+  EXPECT_EQ(place.run(own).result["details"]["auto"]["chosen"]["epochs"], 17) << "the user's own";
 }
 
 // If the night itself trains on nothing of the pack, a trial still knows what it forgets.

@@ -1,4 +1,4 @@
-#include "daemon/night/settings/trial_scores.h"
+#include "daemon/night/stages/trial_scores.h"
 
 #include <algorithm>
 #include <memory>

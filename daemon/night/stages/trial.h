@@ -1,4 +1,4 @@
-// One trial: a small night on training samples alone (stages/night_run.h), of which its figures
+// One trial: a small night on training samples alone (night_run.h), of which its figures
 // stay, the maps in the cache, and the checkpoint of what it trained.
 #pragma once
 

@@ -1,11 +1,11 @@
-#include "daemon/night/settings/trial.h"
+#include "daemon/night/stages/trial.h"
 
 #include <algorithm>
 
 #include "base/seconds.h"
 #include "daemon/night/data/field_error.h"
-#include "daemon/night/settings/trial_scores.h"
 #include "daemon/night/stages/night_run.h"
+#include "daemon/night/stages/trial_scores.h"
 
 namespace moil::night {
 namespace {
