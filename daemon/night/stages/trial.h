@@ -1,5 +1,5 @@
-// One trial: a small night on training samples alone (night_run.h), of which its figures
-// stay, the maps in the cache, and the checkpoint of what it trained.
+// One trial: a small night on training samples alone (night_run.h). What stays of it are its
+// figures, its maps in the cache and the checkpoint of what it trained.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct TrialGround {
   NightCache& maps;
   const data::Mix& mix;                             // trial_mix()
   std::function<double()> seconds_left;             // a trial that is seen to need more is given up
-  std::function<void(std::size_t bytes)> forecast;  // told before a trial takes its memory
+  std::function<void(std::size_t bytes)> forecast;  // what a trial was forecast to take
   bool is_read = false;  // a trial before has read all samples: none needs to be looked at again
 };
 
