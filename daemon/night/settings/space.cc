@@ -97,7 +97,7 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base, co
   SearchSpace space;
   space.depths = open("/freeze/trainable_layers") ? open_depths(base, data)
                                                   : Depths{job.freeze.trainable_layers.count};
-  // Of a small network, all layers.
+  // The deepest head but for all layers, or these if there is nothing between.
   space.deep = space.depths.size() - (space.depths.size() > 2 ? 2 : 1);
   space.work = TrialWork(job, base.description, space.depths, samples);
   space.rates = open("/train/optimizer/learning_rate");
