@@ -121,6 +121,7 @@ class LifeTest(EachTest):
     def test_what_nothing_needs_is_told_and_removed(self) -> None:
         job = self.night()
         left = self.daemon.state / "jobs" / str(job["id"])
+        wait_for("the night's own to go", lambda: not left.exists())
         left.mkdir()
         (left / "checkpoint").write_bytes(b"x" * 50_000)
         told = self.ctl.json("clean", "--dry-run")
