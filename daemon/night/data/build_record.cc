@@ -34,6 +34,10 @@ std::vector<Json> entries_of(const BuildRecord& file) {
   return found;
 }
 
+std::size_t erase(std::vector<Json>& entries, const std::string& key) {
+  return std::erase_if(entries, [&](const Json& entry) { return entry.at("key") == key; });
+}
+
 }  // namespace
 
 Json BuildRecord::find(const std::string& key) const {
@@ -42,21 +46,17 @@ Json BuildRecord::find(const std::string& key) const {
   return Json::object();
 }
 
-std::vector<Json> BuildRecord::entries_without(const std::string& key) const {
-  std::vector<Json> entries = entries_of(*this);
-  std::erase_if(entries, [&](const Json& entry) { return entry.at("key") == key; });
-  return entries;
-}
-
 void BuildRecord::keep(const std::string& key, Json object, std::size_t most) const {
-  std::vector<Json> entries = entries_without(key);
+  std::vector<Json> entries = entries_of(*this);
+  erase(entries, key);
   entries.insert(entries.begin(), Json{{"key", key}, {"object", std::move(object)}});
   entries.resize(std::min(entries.size(), most));
   save({{"entries", std::move(entries)}});
 }
 
 void BuildRecord::forget(const std::string& key) const {
-  if (!find(key).empty()) save({{"entries", entries_without(key)}});
+  std::vector<Json> entries = entries_of(*this);
+  if (erase(entries, key) > 0) save({{"entries", std::move(entries)}});
 }
 
 }  // namespace moil::night

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/json/json.h"
 
@@ -24,13 +23,11 @@ class BuildRecord {
 
   // A file of objects by key. Empty: there is none of this key.
   [[nodiscard]] Json find(const std::string& key) const;
-  // Of so many keys at most: those that were kept last.
+  // The file holds the `most` keys that were kept last.
   void keep(const std::string& key, Json object, std::size_t most) const;
   void forget(const std::string& key) const;
 
  private:
-  [[nodiscard]] std::vector<Json> entries_without(const std::string& key) const;
-
   std::filesystem::path file_;
 };
 

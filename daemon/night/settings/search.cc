@@ -113,12 +113,6 @@ Results Search::finished() const {
   return list;
 }
 
-Results Search::finished_at(const Depth& depth) const {
-  Results list = finished();
-  std::erase_if(list, [&](const TrialResult* r) { return r->candidate.layers != depth; });
-  return list;
-}
-
 bool Search::is_admissible(const TrialResult& result) const {
   const std::vector<double>&before = space_.before.headline, &after = result.global.headline;
   if (before.empty() || after.empty()) return true;
@@ -184,7 +178,9 @@ bool Search::is_perfect(const TrialResult& result) const {
 }
 
 const TrialResult* Search::best_at(const Depth& depth) const {
-  return largest(finished_at(depth), local);
+  Results list = finished();
+  std::erase_if(list, [&](const TrialResult* r) { return r->candidate.layers != depth; });
+  return largest(list, local);
 }
 
 // A classifier alone sees plain samples.

@@ -98,7 +98,6 @@ class Search {
   double work(const Candidate& candidate) const;
   bool is_perfect(const TrialResult& result) const;
   Results finished() const;
-  Results finished_at(const Depth& depth) const;
   const TrialResult* best_at(const Depth& depth) const;
   Results admissible() const;
   const TrialResult* chosen() const;

@@ -36,8 +36,8 @@ Json told(const TrialResult& result, bool admissible, std::size_t samples) {
   return trial;
 }
 
-// Of a night's steps, if the model has learned all but what is new: what is new is learned twice as
-// often as the rest, and some steps are left for labels that were changed.
+// The share of a night's steps if the model has learned all but the new samples: these are learned
+// twice as often as the rest, and some steps are left for labels that were changed.
 double part_for_what_is_new(std::size_t local, std::size_t learned) {
   const std::size_t fresh = local > learned ? local - learned : learned - local;
   const double share =
@@ -116,6 +116,15 @@ TrialGround ChooseStage::ground() {
   return {night_, cache_, trials_, left, [this](std::size_t bytes) { note_bytes(bytes); }};
 }
 
+std::vector<TrialResult> ChooseStage::tried() const {
+  return restored([&] {
+    std::vector<TrialResult> results;
+    for (const Json& trial : night_.choices.settings.value("trials", Json::array()))
+      results.push_back(trial_result_from_json(trial));
+    return results;
+  });
+}
+
 Search ChooseStage::searched() const {
   SearchSpace space =
       search_space(night_.file.spec, night_.base, night_.data, trials_.train.size());
@@ -123,8 +132,7 @@ Search ChooseStage::searched() const {
     const Json& settings = night_.choices.settings;
     if (settings.contains("before")) space.before = quality_from_json(settings.at("before"));
     Search search(std::move(space));
-    for (const Json& trial : settings.value("trials", Json::array()))
-      search.add(trial_result_from_json(trial));
+    for (TrialResult& result : tried()) search.add(std::move(result));
     for (const Json& given_up : settings.value("given_up", Json::array()))
       search.give_up(candidate_from_json(given_up.at("settings")), given_up.at("why"));
     return search;
@@ -197,11 +205,13 @@ bool ChooseStage::give_up(const std::string& why) {
   Json& settings = night_.choices.settings;
   if (!settings.contains("chosen")) return false;
   const Candidate given_up = candidate_from_json(settings.at("chosen"));
-  if (given_up == searched().cheapest()) return false;
+  Search search = searched();
+  if (given_up == search.cheapest()) return false;
   settings["given_up"].push_back({{"settings", to_json(given_up)}, {"why", why}});
   settings.erase("chosen");
-  settle(searched().choice().candidate, in_words(searched().choice().candidate) + ", for " +
-                                            in_words(given_up) + " cannot be had: " + why);
+  search.give_up(given_up, why);
+  const Candidate next = search.choice().candidate;
+  settle(next, in_words(next) + ", for " + in_words(given_up) + " cannot be had: " + why);
   night_.choices.rho.reset();
   night_.save_choices();
   night_.files.remove_training();
@@ -234,12 +244,13 @@ void ChooseStage::begin_with_trial_of(const Candidate& candidate) {
   settings.erase("begun");
   if (settings.contains("given_up")) settings.erase("part");
   const bool may_begin = job.open.contains(kEpochs) && !job.elastic && !job.deadline_seconds;
-  const std::vector<TrialResult> tried = searched().results();
-  for (std::size_t i = 0; i < tried.size(); ++i) {
+  const std::vector<TrialResult> results = tried();
+  for (std::size_t i = 0; i < results.size(); ++i) {
     const NightFiles trial(night_.files.trial(i));
-    const auto choices = trial.load_choices();
-    if (may_begin && tried[i].candidate == candidate && tried[i].failed.empty() && choices &&
-        std::filesystem::exists(trial.checkpoint())) {
+    const bool is_its = results[i].candidate == candidate && results[i].failed.empty();
+    const bool is_there = std::filesystem::exists(trial.checkpoint());
+    const auto choices = may_begin && is_its && is_there ? trial.load_choices() : std::nullopt;
+    if (choices) {
       settings["begun"] = i;
       night_.choices.map_split = choices->map_split;
     } else {

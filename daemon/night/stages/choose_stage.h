@@ -43,6 +43,7 @@ class ChooseStage {
   void note_bytes(std::size_t bytes);
   void begin_with_trial_of(const Candidate& candidate);
   // What this night has tried so far.
+  [[nodiscard]] std::vector<TrialResult> tried() const;
   [[nodiscard]] Search searched() const;
   void record(const Search& search);
   void settle(const Candidate& candidate, const std::string& why);
