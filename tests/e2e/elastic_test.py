@@ -43,17 +43,20 @@ class ElasticTest(AllTests):
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
 
     def test_training_takes_its_share_of_processor_time(self) -> None:
-        """One thread's, which other programs do not lengthen; in turns with full training."""
-        rho, seconds = 0.6, {"full": 0.0, "elastic": 0.0}
+        """One thread's, the least of four turns: other programs take the cache and the clock from a turn."""
+        seconds: dict[str, list[float]] = {"full": [], "elastic": []}
+        rho = ELASTIC["rho"]
         spec = self.spec(threads=1)
         spec["train"] = {**spec["train"], "epochs": 12}
-        methods = {"full": {"train": {**spec["train"], "method": "full"}}, "elastic": {"elastic": {**ELASTIC, "rho": rho}}}
-        for _ in range(2):
+        methods = {"full": {"train": {**spec["train"], "method": "full"}}, "elastic": {"elastic": ELASTIC}}
+        for _ in range(4):
             for method, changes in methods.items():
                 details = self.ended({**spec, **changes})["result"]["details"]
                 self.assertEqual(details["method"], method)
-                seconds[method] += details["train_cpu_seconds"]
-        self.assertLess(seconds["elastic"], 1.25 * rho * seconds["full"], seconds)
+                seconds[method].append(details["train_cpu_seconds"])
+                # One slow look at a step may make the least that can be trained more than was asked for.
+                rho = max(rho, (details["elastic"] or {"rho": rho})["rho"])
+        self.assertLess(min(seconds["elastic"]), 1.25 * rho * min(seconds["full"]), seconds)
 
     def test_a_profile_is_measured_once(self) -> None:
         spec = {"elastic": {**ELASTIC, "rho": 0.7}}
