@@ -9,16 +9,12 @@ namespace {
 using daemon::JobSpec;
 using daemon::OptimizerType;
 
-// Steps count, not passes: a small set is gone through more often. A classifier's steps cost
-// little.
-constexpr double kClassifierSteps = 1600, kDeepSteps = 600;
 constexpr int kFewestEpochs = 4, kMostEpochs = 40;
 constexpr int kUsualBatch = 32;
 
 int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train, double part) {
   const double batch = std::min<double>(spec.train.batch, static_cast<double>(train));
-  const double steps = candidate.layers == 1 ? kClassifierSteps : kDeepSteps;
-  const double epochs = std::round(part * steps * batch / static_cast<double>(train));
+  const double epochs = std::round(part * candidate.steps * batch / static_cast<double>(train));
   // Each view is to be seen twice.
   const int fewest = part < 1 ? 1 : std::max(kFewestEpochs, 2 * candidate.views);
   return static_cast<int>(std::clamp<double>(epochs, fewest, kMostEpochs));
@@ -29,7 +25,8 @@ int epochs_of(const JobSpec& spec, const Candidate& candidate, std::size_t train
 nlohmann::json to_json(const Candidate& candidate) {
   return {{"layers", candidate.layers ? nlohmann::json(*candidate.layers) : nlohmann::json("all")},
           {"learning_rate", candidate.learning_rate},
-          {"views", candidate.views}};
+          {"views", candidate.views},
+          {"steps", candidate.steps}};
 }
 
 Candidate candidate_from_json(const nlohmann::json& json) {
@@ -38,6 +35,7 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   candidate.layers = layers == "all" ? std::nullopt : std::optional(layers.get<int>());
   candidate.learning_rate = json.at("learning_rate");
   candidate.views = json.at("views");
+  candidate.steps = json.value("steps", candidate.layers == 1 ? kClassifierSteps : kDeepSteps);
   return candidate;
 }
 

@@ -12,13 +12,18 @@
 
 namespace moil::night {
 
+// Steps count, not passes: a small set is gone through more often. A classifier's steps cost
+// little; rows that were imprinted are as good after few of them as they become.
+inline constexpr int kDeepSteps = 600, kClassifierSteps = 1600, kFewClassifierSteps = 160;
+
 struct Candidate {
   std::optional<int> layers = 1;  // LF(n); empty: all
   double learning_rate = 0;
   int views = 1;
+  int steps = kDeepSteps;  // of a whole night
   bool operator==(const Candidate&) const = default;
 };
-// {"layers": 1 | "all", "learning_rate": 0.03, "views": 1}
+// {"layers": 1 | "all", "learning_rate": 0.03, "views": 1, "steps": 1600}
 [[nodiscard]] nlohmann::json to_json(const Candidate& candidate);
 [[nodiscard]] Candidate candidate_from_json(const nlohmann::json& json);
 

@@ -44,6 +44,18 @@ bool is_as_good(const TrialResult& r, const TrialResult& best) {
                                            squared_error(best.global.fine, r.global.fine));
 }
 
+// A longer training makes a classifier surer before it makes it better: their fine figures differ.
+bool is_right_as_often(const TrialResult& r, const TrialResult& best) {
+  const auto &a = best.local.headline, &b = r.local.headline;
+  return mean(a) - mean(b) <= std::sqrt(squared_error(a, b));
+}
+
+// With few steps and many views.
+bool is_preferred(const TrialResult& r, const TrialResult& best) {
+  if (r.candidate.steps < best.candidate.steps) return is_right_as_often(r, best);
+  return r.candidate.views > best.candidate.views && is_as_good(r, best);
+}
+
 const TrialResult* largest(const Results& results, double (*of)(const TrialResult&)) {
   const TrialResult* best = nullptr;
   for (const TrialResult* r : results)
@@ -64,6 +76,7 @@ std::string in_words(const Candidate& c) {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.2g", c.learning_rate);
   std::string text = depth_text(c.layers) + " at a learning rate of " + rate;
+  if (c.layers == 1) text += ", " + std::to_string(c.steps) + " steps";
   if (c.views > 1) text += ", " + std::to_string(c.views) + " views of each sample";
   return text;
 }
@@ -95,8 +108,13 @@ double Search::seconds_spent() const {
   return spent;
 }
 
+Candidate Search::classifier(int steps) const {
+  return {1, space_.classifier_rate, space_.views.front(), steps};
+}
+
 Candidate Search::first(const Depth& depth, int views) const {
-  return {depth, depth == 1 ? space_.classifier_rate : space_.deep_rate, views};
+  if (depth == 1) return classifier(space_.classifier_steps.back());
+  return {depth, space_.deep_rate, views, kDeepSteps};
 }
 
 Candidate Search::cheapest() const { return first(space_.depths.front(), space_.views.front()); }
@@ -131,25 +149,29 @@ Results Search::admissible() const {
 }
 
 const TrialResult* Search::chosen() const {
-  Results list = admissible();
-  const TrialResult* top = largest(list, local);
+  const Results all = admissible();
+  const TrialResult* top = largest(all, local);
   if (top == nullptr) return nullptr;
+  Results list = all;
   std::erase_if(list, [&](const TrialResult* r) { return !is_as_good_locally(*r, *top); });
   int shallowest = rank(top->candidate.layers);
   for (const TrialResult* r : list) shallowest = std::min(shallowest, rank(r->candidate.layers));
-  std::erase_if(list,
-                [&](const TrialResult* r) { return rank(r->candidate.layers) != shallowest; });
+  const auto is_deeper = [&](const TrialResult* r) {
+    return rank(r->candidate.layers) != shallowest;
+  };
+  std::erase_if(list, is_deeper);
   const TrialResult* best = largest(list, both);
-  std::erase_if(list, [&](const TrialResult* r) {
-    return r->candidate.views <= best->candidate.views || !is_as_good(*r, *best);
-  });
-  return list.empty() ? best : largest(list, both);
+  Results preferred = all;
+  std::erase_if(preferred, is_deeper);
+  std::erase_if(preferred, [&](const TrialResult* r) { return !is_preferred(*r, *best); });
+  return preferred.empty() ? best : largest(preferred, both);
 }
 
 bool Search::is_tried(const Candidate& candidate) const {
   return std::ranges::any_of(results_, [&](const TrialResult& r) {
     const Candidate& c = r.candidate;
     return c.layers == candidate.layers && c.views == candidate.views &&
+           c.steps == candidate.steps &&
            std::abs(c.learning_rate / candidate.learning_rate - 1) < 1e-6;
   });
 }
@@ -184,13 +206,21 @@ const TrialResult* Search::best_at(const Depth& depth) const {
 }
 
 // A classifier alone sees plain samples.
-std::optional<Candidate> Search::untried_at(const Depth& depth, double seconds_left) const {
-  if (depth != 1) {
-    if (const auto c = if_it_fits(first(depth, space_.views.back()), seconds_left)) return c;
-    const TrialResult *classifier = best_at(1), *here = best_at(depth);
-    if (classifier != nullptr && here != nullptr && is_clearly_better(*here, *classifier))
-      return std::nullopt;
+std::optional<Candidate> Search::untried_classifier(double seconds_left) const {
+  for (const int steps : space_.classifier_steps) {
+    if (const auto c = if_it_fits(classifier(steps), seconds_left)) return c;
+    const TrialResult* best = best_at(1);
+    if (best != nullptr && is_perfect(*best)) break;
   }
+  return std::nullopt;
+}
+
+std::optional<Candidate> Search::untried_at(const Depth& depth, double seconds_left) const {
+  if (depth == 1) return untried_classifier(seconds_left);
+  if (const auto c = if_it_fits(first(depth, space_.views.back()), seconds_left)) return c;
+  const TrialResult *classifier = best_at(1), *here = best_at(depth);
+  if (classifier != nullptr && here != nullptr && is_clearly_better(*here, *classifier))
+    return std::nullopt;
   return if_it_fits(first(depth, space_.views.front()), seconds_left);
 }
 
@@ -223,7 +253,8 @@ std::optional<Candidate> Search::next(double seconds_left) const {
   if (const auto c = untried(seconds_left)) return c;
   const TrialResult* winner = chosen();
   if (winner == nullptr || is_admissible(*winner)) return std::nullopt;
-  const Candidate usual = first(winner->candidate.layers, winner->candidate.views);
+  Candidate usual = first(winner->candidate.layers, winner->candidate.views);
+  usual.steps = winner->candidate.steps;
   return gentler(usual, seconds_left);
 }
 

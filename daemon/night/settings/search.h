@@ -1,16 +1,16 @@
 // Which settings to try next, and which of those that were tried win.
 //
-// The classifier alone is tried first; then a head of some depth with two views, and with one if
-// two were not clearly better than the classifier. If it learns the local samples better, all
-// layers are tried, else a depth between. What tells every held-out sample right leaves a dearer
-// one nothing to win, and what would take longer than there is time, by its arithmetic, is not
-// begun.
+// The classifier alone is tried first, with few steps and with many; then a head of some depth with
+// two views, and with one if two were not clearly better than the classifier. If it learns the
+// local samples better, all layers are tried, else a depth between. What tells every held-out
+// sample right leaves a dearer one nothing to win, and what would take longer than there is time,
+// by its arithmetic, is not begun.
 //
 // The choice is the shallowest of all that the guard would let pass whose local quality cannot be
 // told from the best one's (one standard error): what cannot be told apart is not worth its time.
-// At one depth it is the best for both sides, with many views if they do no harm: a trial is
-// shorter than a night, and it is long training that views keep from learning by heart. If the
-// guard would let nothing pass, gentler rates are tried.
+// At one depth it is the best for both sides, with few steps and many views if they do no harm: a
+// trial is shorter than a night, and it is long training that views keep from learning by heart.
+// If the guard would let nothing pass, gentler rates are tried.
 //
 // A function of the results so far, so that a resumed night goes on as it began. One thread.
 #pragma once
@@ -52,10 +52,11 @@ struct SearchSpace {
   std::vector<Depth> depths;  // growing
   std::size_t deep = 0;       // of them: what is tried after the first
   double classifier_rate = 0, deep_rate = 0;
-  bool rates = false;           // are open
-  std::vector<int> views;       // growing
-  Quality before;               // global, of the model before the night
-  double most_global_drop = 1;  // the guard's
+  bool rates = false;                                      // are open
+  std::vector<int> views;                                  // growing
+  std::vector<int> classifier_steps = {kClassifierSteps};  // growing
+  Quality before;                                          // global, of the model before the night
+  double most_global_drop = 1;                             // the guard's
   double perfect = std::numeric_limits<double>::infinity();  // no headline is above it
   std::function<double(const Candidate&)> work = {};  // of its trial; null: all take the same
 };
@@ -88,8 +89,10 @@ class Search {
  private:
   using Results = std::vector<const TrialResult*>;
 
+  Candidate classifier(int steps) const;
   Candidate first(const Depth& depth, int views) const;
   std::optional<Candidate> untried(double seconds_left) const;
+  std::optional<Candidate> untried_classifier(double seconds_left) const;
   std::optional<Candidate> untried_at(const Depth& depth, double seconds_left) const;
   std::optional<Candidate> gentler(const Candidate& than, double seconds_left) const;
   bool is_tried(const Candidate& candidate) const;

@@ -105,6 +105,7 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base, co
   space.classifier_rate = space.rates ? usual_rate(job.train.optimizer, true) : rate;
   space.deep_rate = space.rates ? usual_rate(job.train.optimizer, false) : rate;
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
+  if (open("/train/epochs")) space.classifier_steps = {kFewClassifierSteps, kClassifierSteps};
   space.most_global_drop = job.guard.max_global_drop;
   const Metric headline = base.task->headline();
   if (headline.is_fraction && headline.higher_is_better) space.perfect = 1;

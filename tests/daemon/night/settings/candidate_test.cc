@@ -30,7 +30,7 @@ TEST(Candidate, KeepsWhatTheUserSet) {
       {"train",
        {{"epochs", 2}, {"batch", 8}, {"optimizer", {{"learning_rate", 0.5}}}, {"clip_norm", 7}}},
       {"augment", {{"views", 2}}}};
-  const JobSpec spec = filled(job(given), {1, 0.03, 1}, 2800);
+  const JobSpec spec = filled(job(given), {1, 0.03, 1, kClassifierSteps}, 2800);
   EXPECT_EQ(spec.freeze.trainable_layers.count, 3);
   EXPECT_FALSE(spec.freeze.batch_norms);
   EXPECT_EQ(spec.train.epochs, 2);
@@ -42,7 +42,7 @@ TEST(Candidate, KeepsWhatTheUserSet) {
 
 TEST(Candidate, SmallSetsAreGoneThroughMoreOften) {
   const auto epochs = [](std::size_t train) {
-    return filled(job(), {1, 0.03, 1}, train).train.epochs;
+    return filled(job(), {1, 0.03, 1, kClassifierSteps}, train).train.epochs;
   };
   EXPECT_EQ(epochs(20), 40);
   EXPECT_EQ(epochs(2748), 19);
@@ -58,11 +58,12 @@ TEST(Candidate, SettledFieldsAreThoseThatWereOpen) {
 }
 
 TEST(Candidate, IsReadAsItWasWritten) {
-  for (const Candidate& c : {Candidate{1, 0.03, 1}, Candidate{std::nullopt, 0.1, 4}})
+  for (const Candidate& c :
+       {Candidate{1, 0.03, 1, kClassifierSteps}, Candidate{std::nullopt, 0.1, 4}})
     EXPECT_EQ(candidate_from_json(to_json(c)), c);
   const json earlier = {
       {"layers", 1}, {"learning_rate", 0.1}, {"views", 1}, {"sampling", "importance"}};
-  EXPECT_EQ(candidate_from_json(earlier), (Candidate{1, 0.1, 1}));
+  EXPECT_EQ(candidate_from_json(earlier), (Candidate{1, 0.1, 1, kClassifierSteps}));
 }
 
 }  // namespace

@@ -107,6 +107,26 @@ TEST(Search, ViewsAreTakenWhereTheyDoNoHarm) {
   EXPECT_EQ(views_where(0.6, 0.6), std::pair(1, true)) << "the classifier's";
 }
 
+// Surer is not better: long training raises the fine figure of what was right before.
+TEST(Search, AClassifierTrainsLongOnlyIfItIsRightMoreOften) {
+  const auto steps_where = [](double few, double many) {
+    SearchSpace classifier = space();
+    classifier.depths = {1};
+    classifier.deep = 0;
+    classifier.classifier_steps = {kFewClassifierSteps, kClassifierSteps};
+    Search search(classifier);
+    while (const auto c = search.next(1e9)) {
+      const bool is_long = c->steps == kClassifierSteps;
+      Quality local{parts_around(is_long ? many : few).headline, alike(is_long ? -0.1 : -0.2).fine};
+      search.add({*c, local, alike(0.8), 1, ""});
+    }
+    EXPECT_EQ(search.results().size(), 2U);
+    return search.choice().candidate.steps;
+  };
+  EXPECT_EQ(steps_where(0.8, 0.8), kFewClassifierSteps);
+  EXPECT_EQ(steps_where(0.5, 0.8), kClassifierSteps) << "outputs that the network had, elsewhere";
+}
+
 std::size_t rates_of(const Search& search, const Depth& depth) {
   std::set<double> rates;
   for (const TrialResult& r : search.results())
@@ -183,7 +203,7 @@ TEST(Search, WhatIsSetIsNotSearched) {
   fixed.views = {2};
   const auto search = searched(fixed, [](const Candidate&) { return std::pair(0.9, 0.8); });
   ASSERT_EQ(search.results().size(), 1U);
-  EXPECT_EQ(search.choice().candidate, (Candidate{3, 0.5, 2}));
+  EXPECT_EQ(search.choice().candidate, (Candidate{3, 0.5, 2, kDeepSteps}));
 }
 
 TEST(Search, EndsWithItsTime) {
@@ -195,13 +215,14 @@ TEST(Search, EndsWithItsTime) {
 
 TEST(Search, WithoutATrialTheCheapestIsTakenAndSaidSo) {
   Search search(space());
-  search.add({{1, 0.03, 1}, {}, {}, 5, "there was no time left to end it"});
-  EXPECT_EQ(search.choice().candidate, (Candidate{1, 0.03, 1}));
+  search.add({{1, 0.03, 1, kClassifierSteps}, {}, {}, 5, "there was no time left to end it"});
+  EXPECT_EQ(search.choice().candidate, (Candidate{1, 0.03, 1, kClassifierSteps}));
   EXPECT_THAT(search.choice().why, ::testing::HasSubstr("no time left to end it"));
 }
 
 TEST(Search, ResultsAreReadAsTheyWereWritten) {
-  const TrialResult result{{std::nullopt, 0.01, 4}, {{0.5, 1}, {-3}}, {{0.25}, {0.5}}, 2.5, "why"};
+  const TrialResult result{
+      {std::nullopt, 0.01, 4, 600}, {{0.5, 1}, {-3}}, {{0.25}, {0.5}}, 2.5, "why"};
   const TrialResult read = trial_result_from_json(to_json(result));
   EXPECT_EQ(read.candidate, result.candidate);
   EXPECT_EQ(read.local.headline, result.local.headline);
