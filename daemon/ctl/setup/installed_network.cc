@@ -1,0 +1,63 @@
+#include "daemon/ctl/setup/installed_network.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/files/file.h"
+#include "base/this_program.h"
+#include "daemon/json/fields.h"
+#include "daemon/json/parse.h"
+
+namespace fs = std::filesystem;
+
+namespace moil::daemon::ctl {
+namespace {
+
+constexpr int kNetworkNesting = 4;
+
+struct NetworkFile {
+  std::string kind, title, licence;
+  bool is_default = false;
+};
+
+const Fields<NetworkFile>& fields_of(const NetworkFile*) {
+  static const Fields<NetworkFile> table = {
+      field("kind", &NetworkFile::kind, Need::kRequired),
+      field("title", &NetworkFile::title),
+      field("licence", &NetworkFile::licence),
+      field("default", &NetworkFile::is_default),
+  };
+  return table;
+}
+
+InstalledNetwork read_network(const fs::path& folder) {
+  const fs::path file = folder / "network.json";
+  const std::string name = folder.filename().string();
+  try {
+    const auto read =
+        read_fields<NetworkFile>(parse_json(read_text(file), kNetworkNesting), "the network");
+    return {name,         folder,         read.kind, read.title.empty() ? name : read.title,
+            read.licence, read.is_default};
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kBadData, file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+fs::path networks_folder() {
+  if (const char* named = std::getenv("MOILD_NETWORKS")) return named;
+  return this_program().parent_path().parent_path() / "share/moild/networks";
+}
+
+std::vector<InstalledNetwork> installed_networks(const fs::path& folder) {
+  std::vector<InstalledNetwork> networks;
+  if (!fs::is_directory(folder)) return networks;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (fs::exists(entry.path() / "network.json")) networks.push_back(read_network(entry.path()));
+  std::ranges::sort(networks, {}, &InstalledNetwork::name);
+  return networks;
+}
+
+}  // namespace moil::daemon::ctl
