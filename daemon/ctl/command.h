@@ -55,6 +55,7 @@ void add_system_commands(cli::Command app, Action& chosen);
 void add_doctor_command(cli::Command app, Action& chosen);
 void add_room_commands(cli::Command app, Action& chosen);
 void add_setup_command(cli::Command app, Action& chosen);
+void add_add_command(cli::Command app, Action& chosen);
 void add_words_command(cli::Command app, Action& chosen);  // hidden
 
 // A sub-command `name` of `parent` with its own variables, kept alive by the action.

@@ -112,6 +112,21 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(len(self.ctl.json("schedule", "list")["schedules"]), 1)
         self.assertIn("learn photos", done.stderr, "what comes next is done")
 
+    def test_add_takes_what_it_is_given(self) -> None:
+        one, *others = self.files["paper"]
+        self.assertEqual(self.moilctl("add", one, "--label", "sheet").returncode, 0)
+        self.assertEqual(self.moilctl("add", *others[:2]).returncode, 0)
+        self.assertEqual(self.moilctl("add", self.photos / "blinds", "--label", "blinds").returncode, 0)
+        again = self.moilctl("add", self.photos)
+        self.assertEqual(again.returncode, 65, "the first is a sheet, and stays one")
+        self.assertIn("sheet", again.stderr)
+        labels = {label["name"]: label["samples"] for label in self.ctl.json("label", "list")["labels"]}
+        self.assertEqual(labels["sheet"], 1)
+        self.assertEqual(labels["blinds"], len(self.files["blinds"]))
+        self.assertEqual(labels["paper"], len(self.files["paper"]) - 1, "what had no label has one now")
+        absent = self.moilctl("add", self.folder / "absent.png")
+        self.assertEqual(absent.returncode, 66, absent.stderr)
+
     def test_what_cannot_be_set_up_is_refused_with_what_to_do(self) -> None:
         (nothing := self.folder / "nothing").mkdir()
         (nothing / "notes.txt").write_text("no photo")
