@@ -51,16 +51,16 @@ std::optional<Calibration> read_calibration(const std::filesystem::path& path) {
   }
 }
 
-std::vector<std::string> read_imprinted(const std::filesystem::path& path,
-                                        const std::vector<std::string>& labels) {
+std::vector<std::string> read_some(const std::filesystem::path& path,
+                                   const std::vector<std::string>& labels) {
   if (!std::filesystem::exists(path)) return {};
-  std::vector<std::string> imprinted = read_labels(path);
-  for (const std::string& name : imprinted) {
+  std::vector<std::string> some = read_labels(path);
+  for (const std::string& name : some) {
     if (std::ranges::find(labels, name) == labels.end())
       throw Error(ErrorCode::kBadData,
                   path.string() + " names \"" + name + "\", which is none of the model's labels");
   }
-  return imprinted;
+  return some;
 }
 
 // By their dims, which is all that is checked of weights that stay in their file.
@@ -146,7 +146,8 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
   model.task = read_task(folder / "task.json");
   model.calibration = read_calibration(folder / "calibration.json");
-  model.imprinted = read_imprinted(folder / "imprinted.json", model.labels);
+  model.imprinted = read_some(folder / "imprinted.json", model.labels);
+  model.imprintable = read_some(folder / "imprintable.json", model.labels);
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);
   return model;
 }
@@ -170,6 +171,7 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
   bundle.task = std::move(model.task);
   bundle.calibration = model.calibration;
   bundle.imprinted = std::move(model.imprinted);
+  bundle.imprintable = std::move(model.imprintable);
   check_weights_file(bundle.description, bundle.weights, folder);
   fold_classifier_norm(bundle.description, bundle.weights);
   check_fit(bundle, folder);
@@ -192,6 +194,10 @@ void make_folder(const std::filesystem::path& folder) {
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
 }
 
+void write_some(const std::filesystem::path& path, const std::vector<std::string>& labels) {
+  if (!labels.empty()) write_file_atomic(path, nlohmann::json(labels).dump(1) + "\n");
+}
+
 // All but the weights.
 template <class Model>
 void write_rest(const std::filesystem::path& folder, const Model& model) {
@@ -200,8 +206,8 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
   if (model.task->name() != "classify") write_task(folder, *model.task);
   if (model.calibration) write_calibration(folder, *model.calibration);
-  if (!model.imprinted.empty())
-    write_file_atomic(folder / "imprinted.json", nlohmann::json(model.imprinted).dump(1) + "\n");
+  write_some(folder / "imprinted.json", model.imprinted);
+  write_some(folder / "imprintable.json", model.imprintable);
   sync_folder(folder);
 }
 

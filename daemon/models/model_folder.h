@@ -9,6 +9,8 @@
 //   calibration.json     what its probabilities mean (calibration.h); may be missing
 //   imprinted.json       ["our cat", ...]: labels whose rows were imprinted and not trained since
 //   (imprint.h); none if it is missing
+//   imprintable.json     those whose rows were imprinted while nothing below the classifier was
+//   trained since: made anew, they owe nothing to samples that they learned before
 #pragma once
 
 #include <filesystem>
@@ -31,7 +33,7 @@ struct ModelBundle {
   data::KindPtr kind;
   TaskPtr task = classify_task();
   std::optional<Calibration> calibration;
-  std::vector<std::string> imprinted;  // of the labels
+  std::vector<std::string> imprinted, imprintable;  // of the labels
 };
 
 // One whose weights stay in their file until they are asked for.
@@ -42,7 +44,7 @@ struct StoredModel {
   data::KindPtr kind;
   TaskPtr task = classify_task();
   std::optional<Calibration> calibration;
-  std::vector<std::string> imprinted;
+  std::vector<std::string> imprinted, imprintable;
 };
 
 // The model outlives it.

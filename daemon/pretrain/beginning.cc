@@ -23,6 +23,7 @@ void give_labels(night::ModelBundle& model, std::vector<std::string> labels, Tas
   model.task = std::move(task);
   model.calibration.reset();
   model.imprinted.clear();
+  model.imprintable.clear();
 }
 
 PretrainingCache::PretrainingCache(std::filesystem::path folder, night::Backbone& backbone,

@@ -15,11 +15,14 @@ namespace {
 constexpr std::size_t kMostRows = 4096, kMostSilences = 16;
 
 std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix,
-                                   const daemon::JobSpec& spec) {
+                                   const daemon::JobSpec& spec, bool anew) {
+  const auto is_in = [&](const std::vector<std::string>& labels, data::ClassId label) {
+    return std::ranges::find(labels, base.labels[label]) != labels.end();
+  };
   const auto is_wanted = [&](data::ClassId label) {
     if (label >= base.labels.size()) return true;
-    const auto& before = base.imprinted;
-    return spec.train.epochs == 0 && std::ranges::find(before, base.labels[label]) != before.end();
+    return (spec.train.epochs == 0 && is_in(base.imprinted, label)) ||
+           (anew && is_in(base.imprintable, label));
   };
   std::vector<data::ClassId> rows;
   for (const data::MixedSample& s : mix.train)
@@ -125,10 +128,11 @@ bool has_layer(const ModelDescription& model, const std::string& name) {
 }  // namespace
 
 std::optional<ImprintPlan> plan_imprint(const StoredModel& base, const ModelDescription& head,
-                                        const data::Mix& mix, const daemon::JobSpec& spec) {
+                                        const data::Mix& mix, const daemon::JobSpec& spec,
+                                        bool anew) {
   if (!base.task->outputs_are_labels()) return std::nullopt;
   ImprintPlan plan;
-  plan.rows = rows_of(base, mix, spec);
+  plan.rows = rows_of(base, mix, spec, anew);
   if (plan.rows.empty() || !has_layer(head, find_classifier(base.description))) return std::nullopt;
   const auto input = classifier_input(head);
   if (!input) return std::nullopt;

@@ -30,12 +30,13 @@ struct ImprintPlan {
 };
 
 // Plans labels that the model does not know; if nothing trains, also labels whose rows were
-// imprinted before, for there may be more samples of them. Each has a training sample that has no
+// imprinted before, for there may be more samples of them; `anew`: all whose rows can be made anew
+// (StoredModel::imprintable). Each has a training sample that has no
 // other label. head: of `base`, from the night's split on. The plan is empty if there is no such
 // label, or if the classifier's rows cannot be made of features (classifier_input()).
 [[nodiscard]] std::optional<ImprintPlan> plan_imprint(const StoredModel& base,
                                                       const ModelDescription& head,
                                                       const data::Mix& mix,
-                                                      const daemon::JobSpec& spec);
+                                                      const daemon::JobSpec& spec, bool anew);
 
 }  // namespace moil::night

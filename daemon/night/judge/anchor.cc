@@ -62,6 +62,10 @@ std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestio
 
 }  // namespace
 
+bool answers_through_maps(const StoredModel& anchor, const AnchorQuestion& question) {
+  return has_same_outputs(anchor, question) && shares_frozen_part(anchor, question);
+}
+
 Anchor judge_anchor(const AnchorQuestion& question) {
   Anchor anchor{question.version, std::nullopt, ""};
   try {

@@ -1,4 +1,4 @@
-// Judging a model's anchor (guard.h) if its accuracy is not known.
+// A model's anchor (guard.h): who can ask it, and judging it if its accuracy is not known.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,10 @@ struct AnchorQuestion {
   const NightModel& night;
   FeatureReader& reader;  // of the night's feature maps
 };
+
+// Whether the anchor's frozen layers are those of the night, and its outputs mean what the first of
+// the night's mean: its head then answers through the night's feature maps.
+[[nodiscard]] bool answers_through_maps(const StoredModel& anchor, const AnchorQuestion& question);
 
 // Through the night's feature maps if the anchor's frozen layers are those of the night; as a
 // whole, from the images, if they are others. If it cannot be judged, the anchor's why_not

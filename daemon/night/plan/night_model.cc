@@ -68,7 +68,7 @@ void grow(StoredModel& model, const std::vector<std::string>& classes, std::uint
 
 // If there is no memory for it, a night begins with random rows.
 void plan_rows(NightModel& night, const NightPlanInput& input) {
-  night.imprint = plan_imprint(input.base, night.base_head, input.mix, input.spec);
+  night.imprint = plan_imprint(input.base, night.base_head, input.mix, input.spec, input.rows_anew);
   if (!night.imprint) return;
   night.imprint_bytes = night.imprint->bytes;
   if (!night.imprint->front.layers.empty())
@@ -82,16 +82,22 @@ void plan_rows(NightModel& night, const NightPlanInput& input) {
   night.imprint_bytes = 0;
 }
 
+void add_labels(std::vector<std::string>& labels, const ImprintPlan& plan, const data::Mix& mix) {
+  for (const data::ClassId row : plan.rows) {
+    const std::string& label = mix.classes.at(row);
+    if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+  }
+}
+
 // What becomes of what is known of the model before the night.
 void plan_version(NightModel& night, const NightPlanInput& input) {
   night.bundle.calibration.reset();
-  std::vector<std::string>& imprinted = night.bundle.imprinted;
-  if (night.trainer) imprinted.clear();
-  if (night.trainer || !night.imprint) return;
-  for (const data::ClassId row : night.imprint->rows) {
-    const std::string& label = input.mix.classes.at(row);
-    if (std::ranges::find(imprinted, label) == imprinted.end()) imprinted.push_back(label);
-  }
+  if (night.trainer) night.bundle.imprinted.clear();
+  if (night.trainer && night.freeze.trained_units != 1) night.bundle.imprintable.clear();
+  if (!night.imprint) return;
+  if (!night.trainer) add_labels(night.bundle.imprinted, *night.imprint, input.mix);
+  if (!night.trainer || night.freeze.trained_units == 1)
+    add_labels(night.bundle.imprintable, *night.imprint, input.mix);
 }
 
 void require_rows(const NightModel& night, const NightPlanInput& input) {
@@ -110,7 +116,8 @@ bool asks_plain(const NightPlanInput& input) {
   const Task& task = *input.base.task;
   if (task.fitting({}) != nullptr) return true;
   if (!task.outputs_are_labels()) return false;
-  return input.spec.train.epochs == 0 || input.mix.classes.size() > input.base.labels.size();
+  return input.spec.train.epochs == 0 || input.rows_anew ||
+         input.mix.classes.size() > input.base.labels.size();
 }
 
 MapNeeds map_needs(const NightPlanInput& input) {

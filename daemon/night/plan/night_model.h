@@ -75,6 +75,7 @@ struct NightPlanInput {
   const data::Mix& mix;
   const daemon::JobSpec& spec;
   std::size_t known_samples = 0;  // in the global pack and in the label store
+  bool rows_anew = false;         // plan_imprint()'s
   DecodingNeeds decoding = {};    // of the mix's samples
   KernelChoices recorded = {};    // to use
   KernelChoices profile = {};     // that led to them, or will

@@ -17,8 +17,9 @@ std::string fingerprint_of(const daemon::JobSpec& job) {
 
 constexpr std::size_t kMostJobs = 16;
 
-bool is_like(std::size_t local, std::size_t known) {
-  return 2 * local <= 3 * known && 3 * local >= 2 * known;
+bool counts_for(const KnownSettings& known, std::size_t local) {
+  if (3 * local < 2 * known.local) return false;
+  return known.candidate.layers != 1 || 2 * local <= 3 * known.local;
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ std::optional<KnownSettings> SettingsRecord::find(std::size_t local) const {
   try {
     const KnownSettings known{candidate_from_json(json.at("candidate")), json.at("local"),
                               json.at("of_version"), json.at("learned")};
-    return is_like(local, known.local) ? std::optional(known) : std::nullopt;
+    return counts_for(known, local) ? std::optional(known) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
   }

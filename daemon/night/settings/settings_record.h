@@ -2,8 +2,9 @@
 // if the night passed the guard, in profiles/settings/NAME.json.
 //
 // A record for each of the latest jobs that leave the same fields open and set the others alike. It
-// counts as long as the local samples are not half as many again as those of the trials' night, nor
-// two thirds; of this build alone (build_record.h).
+// counts as long as the local samples are not two thirds of those of the trials' night, nor half as
+// many again if the classifier alone was chosen: layers below it that have learned samples tell
+// nothing of these any more. Of this build alone (build_record.h).
 #pragma once
 
 #include <filesystem>

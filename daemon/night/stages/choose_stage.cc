@@ -69,6 +69,7 @@ UnreadableSamples ChooseStage::run() {
   night_.choices = night_.files.load_choices().value_or(NightChoices{{}, night_.file.threads});
   set_thread_count(night_.choices.threads);
   if (const Json& chosen = night_.choices.settings; chosen.contains("chosen")) {
+    night_.rows_anew = chosen.value("anew", false);
     restored([&] { settle(candidate_from_json(chosen.at("chosen")), chosen.at("why")); });
     return {};
   }
@@ -81,17 +82,35 @@ UnreadableSamples ChooseStage::choose() {
     return {};
   }
   if (const auto known = known_settings().find(local_samples())) {
-    night_.choices.settings["known"] = known->local;
-    if (known->version == night_.file.base_version && night_.file.spec.open.contains(kEpochs))
-      night_.choices.settings["part"] = part_for_what_is_new(local_samples(), known->learned);
-    settle(known->candidate, "the nights up to version " + std::to_string(known->version) +
-                                 " had them, chosen with " + std::to_string(known->local) +
-                                 " local samples");
+    take(*known);
     return {};
   }
+  make_rows_anew();
   const bool by_label = night_.base.task->outputs_are_labels();
   trials_ = trial_mix(night_.mix, by_label, night_.file.spec.seed, untrained_global());
   return try_all();
+}
+
+// What was learned of samples that judge trials is no evidence.
+void ChooseStage::make_rows_anew() {
+  night_.rows_anew = true;
+  night_.choices.settings["anew"] = true;
+}
+
+// Rows that few steps train are made anew of all samples; what takes longer goes on, with what is
+// new.
+void ChooseStage::take(const KnownSettings& known) {
+  Json& settings = night_.choices.settings;
+  settings["known"] = known.local;
+  const bool goes_on =
+      known.version == night_.file.base_version && night_.file.spec.open.contains(kEpochs);
+  if (goes_on && known.candidate.steps == kFewClassifierSteps)
+    make_rows_anew();
+  else if (goes_on)
+    settings["part"] = part_for_what_is_new(local_samples(), known.learned);
+  settle(known.candidate, "the nights up to version " + std::to_string(known.version) +
+                              " had them, chosen with " + std::to_string(known.local) +
+                              " local samples");
 }
 
 // If the night trains on nothing of the pack, what it forgets is told by samples of the pack

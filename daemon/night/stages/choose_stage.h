@@ -36,6 +36,8 @@ class ChooseStage {
 
  private:
   UnreadableSamples choose();
+  void take(const KnownSettings& known);
+  void make_rows_anew();
   UnreadableSamples try_all();
   bool try_next(Search& search, TrialGround& ground, UnreadableSamples& unreadable);
   std::vector<data::MixedSample> untrained_global() const;

@@ -1,7 +1,9 @@
 #include "daemon/night/stages/distill_stage.h"
 
 #include "daemon/night/data/mix_record.h"
+#include "daemon/night/judge/anchor.h"
 #include "daemon/night/maps/head_network.h"
+#include "daemon/night/maps/head_slice.h"
 #include "daemon/night/train/distillation.h"
 
 namespace moil::night {
@@ -16,12 +18,25 @@ void DistillStage::run() {
       [&] { targets_.emplace(file, night_.mix.train, reader_.views_of(data::Source::kGlobal)); });
 }
 
+std::optional<StoredModel> DistillStage::anchor() const {
+  const std::int64_t version = night_.file.anchor_version;
+  if (version == 0 || version == night_.file.base_version) return std::nullopt;
+  const auto folder = night_.layout.version(night_.spec.model, version);
+  if (!std::filesystem::exists(folder)) return std::nullopt;
+  StoredModel found = open_model_folder(folder);
+  const bool answers = answers_through_maps(
+      found, {version, folder, night_.mix, night_.data.origins(), night_.base, model_, reader_});
+  return answers ? std::optional(std::move(found)) : std::nullopt;
+}
+
 void DistillStage::ask_teacher() {
   const auto asked = trained_portion(night_.mix, night_.spec, false);
   const std::int64_t total = count_questions(asked, reader_);
   night_.begin(Stage::kDistill, total);
-  HeadNetwork teacher(model_.base_head, *model_.trainer_kernels);
-  teacher.allocate(weights_of(night_.base));
+  const std::optional<StoredModel> known = anchor();
+  HeadNetwork teacher(known ? head_slice(known->description, model_.freeze) : model_.base_head,
+                      *model_.trainer_kernels);
+  teacher.allocate(weights_of(known ? *known : night_.base));
   if (!write_soft_targets(
           night_.files.soft_targets(), teacher, *night_.base.task, asked, reader_,
           [&](std::int64_t done) { return night_.report(Stage::kDistill, done, total); }))

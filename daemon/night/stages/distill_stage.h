@@ -1,5 +1,6 @@
-// Distill: what the model before the night says of global samples, to be learned beside their
-// labels.
+// Distill: what was known of global samples, to be learned beside their labels. The teacher is the
+// model's anchor (guard.h), so that many nights forget no more than one; the model before the night
+// if layers that this one freezes were trained since, or outputs are others.
 //
 // Leaves soft_targets in the job's folder (soft_targets.h), so that a resumed night learns from the
 // same numbers.
@@ -25,6 +26,7 @@ class DistillStage {
   bool is_used() const { return targets_.has_value(); }
 
  private:
+  [[nodiscard]] std::optional<StoredModel> anchor() const;
   void ask_teacher();
 
   NightContext& night_;

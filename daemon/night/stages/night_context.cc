@@ -64,6 +64,7 @@ NightContext::NightContext(NightContext& night, const std::filesystem::path& fol
       events(silent_),
       stop(night.stop),
       files(folder),
+      rows_anew(night.rows_anew),
       processors(ground_->processors),
       clock(files),
       probe(ground_->probe),

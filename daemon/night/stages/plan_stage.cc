@@ -80,6 +80,7 @@ NightPlanInput PlanStage::input() {
                        .mix = night_.mix,
                        .spec = night_.spec,
                        .known_samples = night_.data.known_samples(),
+                       .rows_anew = night_.rows_anew,
                        .decoding = needs_,
                        .recorded = night_.choices.kernels,
                        .profile = load_kernel_profile(night_.layout.kernel_profile()).choices,

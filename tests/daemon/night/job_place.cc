@@ -105,8 +105,10 @@ daemon::JobSpec JobPlace::submitted(const Json& description) const {
   return spec;
 }
 
-JobTrace JobPlace::run(const daemon::JobSpec& spec) {
-  const daemon::JobFile file = job_file(spec, next_++);
+JobTrace JobPlace::run(const daemon::JobSpec& spec, std::int64_t base, std::int64_t anchor) {
+  daemon::JobFile file = job_file(spec, next_++);
+  file.base_version = base;
+  file.anchor_version = anchor;
   const fs::path folder = layout_.job(file.id);
   fs::create_directories(folder);
   fs::remove_all(layout_.cache());

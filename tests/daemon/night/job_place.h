@@ -38,8 +38,9 @@ class JobPlace {
   }
   // As job.submit: throws what is refused then.
   [[nodiscard]] daemon::JobSpec submitted(const Json& description) const;
-  // Throws if the night fails.
-  JobTrace run(const daemon::JobSpec& spec);
+  // Throws if the night fails. base: the version that it begins with; anchor: 0 if there is none.
+  JobTrace run(const daemon::JobSpec& spec, std::int64_t base = 1, std::int64_t anchor = 0);
+  [[nodiscard]] std::int64_t last_job() const { return next_ - 1; }
   [[nodiscard]] const daemon::StateLayout& layout() const { return layout_; }
   [[nodiscard]] daemon::JobFile job_file(const daemon::JobSpec& spec, std::int64_t id) const;
 

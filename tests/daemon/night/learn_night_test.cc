@@ -35,6 +35,7 @@ TEST(LearnNight, AddsARowAndLeavesTheOthers) {
   const StoredModel model = open_model_folder(place.layout().version("small", 2));
   EXPECT_THAT(model.labels, ElementsAre("a", "b", "c", "new"));
   EXPECT_THAT(model.imprinted, ElementsAre("new"));
+  EXPECT_THAT(model.imprintable, ElementsAre("new"));
   EXPECT_EQ(rows_of(model, 3), rows_of(base, 3));
   EXPECT_EQ(job.result["epochs"], 0);
   const Json imprinted = job.result["details"]["imprinted"];
@@ -105,10 +106,15 @@ TEST(ChoosingNight, MeasuresAllKernelsByOneClock) {
 TEST(LearnNight, ANightThatTrainsBeginsWithTheRows) {
   JobPlace place;
   Json description = place.description();
-  description["freeze"]["trainable_layers"] = 1;
-  const JobTrace job = place.run(place.submitted(description));
-  EXPECT_EQ(job.result["details"]["imprinted"]["labels"], Json({"new"}));
-  EXPECT_THAT(open_model_folder(place.layout().version("small", 2)).imprinted, IsEmpty());
+  for (const int layers : {1, 2}) {
+    description["freeze"]["trainable_layers"] = layers;
+    const JobTrace job = place.run(place.submitted(description));
+    EXPECT_EQ(job.result["details"]["imprinted"]["labels"], Json({"new"}));
+    const StoredModel model = open_model_folder(place.layout().version("small", 1 + layers));
+    EXPECT_THAT(model.imprinted, IsEmpty());
+    // Made anew, they would be of features that have seen the samples.
+    EXPECT_EQ(model.imprintable.empty(), layers > 1);
+  }
 }
 
 TEST(LearnNight, IsRefusedWhereThereIsNothingToLearn) {

@@ -188,7 +188,7 @@ TEST(OwnChoice, EachJobHasARecordOfItsOwn) {
   };
   const SettingsRecord plain = record(kNothing),
                        other = record({{"guard", {{"max_global_drop", 0.5}}}});
-  plain.keep({Candidate{1, 0.03, 1}, 36, 1, 36});
+  plain.keep({Candidate{1, 0.03, 1, kFewClassifierSteps}, 36, 1, 36});
   EXPECT_FALSE(other.find(36)) << "another guard lets other settings pass";
   other.keep({Candidate{2, 0.02, 4}, 36, 2, 36});
   EXPECT_EQ(plain.find(36)->candidate.layers, 1);
@@ -275,6 +275,36 @@ TEST(OwnChoice, TheSecondNightIsShorter) {
       place.submitted(with(with(place.open_description(), one), {{"train", {{"epochs", 17}}}}));
   SettingsRecord(place.layout().settings("small"), own).keep({Candidate{2, 0.02, 1}, 36, 1, 36});
   EXPECT_EQ(place.run(own).result["details"]["auto"]["chosen"]["epochs"], 17) << "the user's own";
+}
+
+// Rows that few steps train are made of all samples each night; others go on.
+TEST(OwnChoice, ABriefClassifierIsMadeAnewOfAllSamples) {
+  JobPlace place(kLabelled);
+  const Json one = {{"freeze", {{"trainable_layers", 1}}}};
+  (void)place.run(place.submitted(with(place.description(), one)));
+  const auto spec = place.submitted(with(place.open_description(), one));
+  const SettingsRecord record(place.layout().settings("small"), spec);
+  for (const int steps : {kFewClassifierSteps, kClassifierSteps}) {
+    record.keep({Candidate{1, 0.03, 1, steps}, 36, 2, 36});
+    const JobTrace night = place.run(spec, 2);
+    EXPECT_TRUE(night.result["details"]["auto"]["trials"].empty());
+    EXPECT_EQ(night.result["details"]["imprinted"].is_null(), steps == kClassifierSteps);
+  }
+}
+
+// What a model has learned by heart judges nothing: a head that was deep stays so, and rows are
+// made anew before others are tried.
+TEST(OwnChoice, WhatNightsLearnedIsNoEvidence) {
+  JobPlace place(kLabelled);
+  const auto spec = place.submitted(place.open_description());
+  const SettingsRecord record(place.layout().settings("small"), spec);
+  record.keep({Candidate{2, 0.02, 1}, 36, 1, 36});
+  EXPECT_TRUE(record.find(3600));
+  EXPECT_FALSE(record.find(20));
+  record.keep({Candidate{1, 0.03, 1, kFewClassifierSteps}, 24, 1, 24});
+  EXPECT_TRUE(record.find(36));
+  EXPECT_FALSE(record.find(37));
+  EXPECT_TRUE(place.run(spec).choices["settings"]["anew"]);
 }
 
 // If the night itself trains on nothing of the pack, a trial still knows what it forgets.
