@@ -37,7 +37,7 @@ def split_of(kind: str, samples: Path, into: Path, seed: int = 1) -> Folder:
     names = sorted(entry.name for entry in samples.iterdir() if entry.is_dir())
     for name, members in files_of(samples, names).items():
         drawn = random.Random(f"{seed}/{name}").sample(members, len(members))
-        apart = max(1, round(HELD_OUT * len(members)))
+        apart = min(max(1, round(HELD_OUT * len(members))), len(members) - 1)
         held_out[name] = sorted(drawn[:apart])
         (into / name).mkdir(parents=True)
         for member in drawn[apart:]:
