@@ -16,6 +16,7 @@ struct AddOptions {
   std::vector<std::string> labels;  // none: unlabelled
   std::string split;                // empty: chosen by content
   bool unlabelled = false;          // that there are no labels is meant
+  bool label_none = false;          // the label is kSomethingElse
   std::string step;                 // calls in a row of one step are undone together
 };
 
