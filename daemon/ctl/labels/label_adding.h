@@ -33,6 +33,11 @@ struct Added {
 inline const std::string kMostlySilent =
     "mostly silent (softer than -60 dB), which teaches nothing";
 
+// The labels that one of --label, --label-none and --unlabelled says; kInvalidArgument if not just
+// one of them is given.
+[[nodiscard]] std::vector<std::string> labels_given(const std::vector<std::string>& labels,
+                                                    bool label_none, bool unlabelled);
+
 // A step that no other call is of.
 [[nodiscard]] std::string new_step();
 

@@ -30,10 +30,8 @@ void tell_passed_over(Console& console, const SampleFiles& found) {
 }
 
 int add(Session& session, const AddOptions& given) {
-  if ((given.labels.empty() ? 0 : 1) + (given.label_none ? 1 : 0) + (given.unlabelled ? 1 : 0) != 1)
-    throw Error(ErrorCode::kInvalidArgument, "give one of --label, --label-none and --unlabelled");
   AddOptions options = given;
-  if (options.label_none) options.labels = {std::string(data::kSomethingElse)};
+  options.labels = labels_given(given.labels, given.label_none, given.unlabelled);
   options.step = new_step();
   const SampleFiles found = gather_samples(options.files);
   tell_passed_over(session.console, found);

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/label_adding.h"
 #include "daemon/rpc/reply.h"
-#include "datasets/labels/something_else.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -20,13 +20,10 @@ struct AssignOptions {
 };
 
 int assign(Session& session, const AssignOptions& options) {
-  if ((options.label.empty() ? 0 : 1) + (options.label_none ? 1 : 0) +
-          (options.unlabelled ? 1 : 0) !=
-      1)
-    throw Error(ErrorCode::kInvalidArgument, "give one of --label, --label-none and --unlabelled");
-  Json label;
-  if (!options.unlabelled)
-    label = options.label_none ? Json(data::kSomethingElse) : Json(options.label);
+  std::vector<std::string> labels;
+  if (!options.label.empty()) labels.push_back(options.label);
+  labels = labels_given(labels, options.label_none, options.unlabelled);
+  const Json label = labels.empty() ? Json() : Json(labels.front());
   const Json reply = session.call("label.assign", {{"samples", options.digests}, {"label", label}});
   if (!session.printed_json(reply))
     session.console.print(cell(reply["changed"]) + " samples are now " +
