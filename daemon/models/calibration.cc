@@ -58,7 +58,7 @@ double Calibrator::temperature(double at) {
 
 // exp(x / temperature) at each of them. Six steps halve the temperature, so that most of them are
 // the square of one that is known.
-std::array<double, Calibrator::kTemperatures> Calibrator::shares_of(double x) {
+Calibrator::ByTemperature Calibrator::shares_of(double x) {
   constexpr std::size_t kHalving = 6, kWarm = kTemperatures - kHalving;
   static const auto kCold = [] {
     std::array<double, kHalving> cold;
@@ -66,7 +66,7 @@ std::array<double, Calibrator::kTemperatures> Calibrator::shares_of(double x) {
       cold[i] = 1 / temperature(static_cast<double>(kWarm + i));
     return cold;
   }();
-  std::array<double, kTemperatures> shares;
+  ByTemperature shares;
   for (std::size_t t = kTemperatures; t-- > kWarm;) shares[t] = std::exp(x * kCold[t - kWarm]);
   for (std::size_t t = kWarm; t-- > 0;) shares[t] = shares[t + kHalving] * shares[t + kHalving];
   return shares;
@@ -82,18 +82,23 @@ void Calibrator::add(Side side, std::span<const float> output, OutputForm form,
   const auto is_label = [&](std::size_t k) {
     return std::ranges::find(labels, static_cast<std::uint32_t>(k)) != labels.end();
   };
-  std::array<double, kTemperatures> all{}, own{};
+  ByTemperature all{}, own{};
+  double logit = 0;  // that the model expects of a label, less the highest
   for (std::size_t k = 0; k < logits.size(); ++k) {
-    const auto shares = shares_of(double{logits[k]} - most);
+    const double x = double{logits[k]} - most;
+    const auto shares = shares_of(x);
     for (std::size_t t = 0; t < kTemperatures; ++t) all[t] += shares[t];
+    logit += shares[kAsItIs] * x;
     if (is_label(k))
       for (std::size_t t = 0; t < kTemperatures; ++t) own[t] += shares[t];
   }
+  logit /= all[kAsItIs];
   Sample sample{{}, side, is_label(likeliest)};
+  const auto of = static_cast<std::size_t>(side);
   for (std::size_t t = 0; t < kTemperatures; ++t) {
     sample.confidence[t] = static_cast<float>(1 / all[t]);
-    losses_[static_cast<std::size_t>(side)][t] -=
-        std::log(std::max(own[t] / all[t], double{kLeastProbability}));
+    losses_[of][t] -= std::log(std::max(own[t] / all[t], double{kLeastProbability}));
+    own_losses_[of][t] += std::log(all[t]) - logit / temperature(static_cast<double>(t));
   }
   samples_.push_back(sample);
   ++counts_[static_cast<std::size_t>(side)];
@@ -103,19 +108,37 @@ double Calibrator::weight(Side side) const {
   return 1 / static_cast<double>(counts_[static_cast<std::size_t>(side)]);
 }
 
+// How many samples of one weight tell as much (Kish's effective sample size).
+double Calibrator::evidence() const {
+  double sides = 0, squares = 0;
+  for (const Side side : {Side::kGlobal, Side::kLocal}) {
+    if (counts_[static_cast<std::size_t>(side)] == 0) continue;
+    ++sides;
+    squares += weight(side);
+  }
+  return sides * sides / squares;
+}
+
 std::size_t Calibrator::best() const {
-  std::array<double, kTemperatures> loss{};
-  for (const Side side : {Side::kGlobal, Side::kLocal})
-    for (std::size_t t = 0; t < kTemperatures && counts_[static_cast<std::size_t>(side)] > 0; ++t)
-      loss[t] += losses_[static_cast<std::size_t>(side)][t] * weight(side);
-  return static_cast<std::size_t>(std::ranges::min_element(loss) - loss.begin());
+  const double prior = kPrior / evidence();
+  ByTemperature loss{};
+  for (const Side side : {Side::kGlobal, Side::kLocal}) {
+    const auto of = static_cast<std::size_t>(side);
+    for (std::size_t t = 0; t < kTemperatures && counts_[of] > 0; ++t)
+      loss[t] += (losses_[of][t] + prior * own_losses_[of][t]) * weight(side);
+  }
+  const auto sharpest = loss.begin() + (evidence() < kLeastToSharpen ? kAsItIs : 0);
+  return static_cast<std::size_t>(std::min_element(sharpest, loss.end()) - loss.begin());
 }
 
 // Halfway between the confidence of the last answer below it and of the first above.
 double Calibrator::threshold(std::size_t at) const {
-  std::vector<std::pair<float, double>> answers;  // confidence; the weight, below 0 if wrong
-  for (const Sample& s : samples_)
-    answers.emplace_back(s.confidence[at], s.right ? weight(s.side) : -weight(s.side));
+  const double prior = kPrior / evidence();
+  std::vector<std::pair<float, double>> answers;  // confidence; the weight of right less wrong
+  for (const Sample& s : samples_) {
+    const double said = 2 * double{s.confidence[at]} - 1;
+    answers.emplace_back(s.confidence[at], ((s.right ? 1 : -1) + prior * said) * weight(s.side));
+  }
   std::ranges::sort(answers);
   double right_less_wrong = 0, fewest = 0, found = 0;
   for (std::size_t i = 0; i < answers.size(); ++i) {

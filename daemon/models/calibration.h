@@ -6,6 +6,12 @@
 // confidence an answer is as often right as wrong. Both sides, global and local, count alike,
 // however many samples each has. A model that has one output for each of several classes has both;
 // what tags, predicts numbers or ends in sigmoids has none.
+//
+// A few samples that are all answered right say little of how sure the model may be. So kPrior more
+// are added to them, which are like them and of which the model is right as often as it says: the
+// fewer samples there are, the nearer the temperature is to 1, and the threshold to a half. (In
+// 1 / temperature the likelihood is an exponential family's; this is its conjugate prior.) Below
+// kLeastToSharpen samples the temperature is not below 1.
 #pragma once
 
 #include <array>
@@ -41,6 +47,7 @@ class Calibrator {
  public:
   enum class Side : std::uint8_t { kGlobal, kLocal };
   static constexpr std::size_t kLeastSamples = 20;
+  static constexpr double kPrior = 30, kLeastToSharpen = 200;  // samples
 
   // labels: of the sample, numbers of outputs.
   void add(Side side, std::span<const float> output, OutputForm form,
@@ -50,19 +57,23 @@ class Calibrator {
 
  private:
   static constexpr std::size_t kTemperatures = 25;  // from 1/4 to 4, each a factor of 2^(1/6)
+  static constexpr std::size_t kAsItIs = kTemperatures / 2;  // a temperature of 1
+  using ByTemperature = std::array<double, kTemperatures>;
   struct Sample {
     std::array<float, kTemperatures> confidence;
     Side side;
     bool right;
   };
   static double temperature(double at);
-  static std::array<double, kTemperatures> shares_of(double x);
+  static ByTemperature shares_of(double x);
   double weight(Side side) const;
+  double evidence() const;
   std::size_t best() const;
   double threshold(std::size_t at) const;
 
   std::vector<Sample> samples_;
-  std::array<std::array<double, kTemperatures>, 2> losses_{};  // sums, by side
+  // Sums, by side: of the labels, and of labels as likely as the model says they are.
+  std::array<ByTemperature, 2> losses_{}, own_losses_{};
   std::array<std::size_t, 2> counts_{};
 };
 

@@ -13,6 +13,7 @@
 #include "daemon/models/part_answers.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/sounds/sound_bytes.h"
 #include "engine/device/conv/kernel_selector.h"
 #include "engine/graph/ending.h"
@@ -69,6 +70,9 @@ class Predictor {
     for (const std::uint32_t label : said) names.push_back(labels_[label]);
     Json found = {{"top", listed(most_likely(answer), answer)}, {"labels", std::move(names)}};
     if (task_->compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
+    const auto none = std::ranges::find(labels_, data::kSomethingElse);
+    if (none != labels_.end())
+      found["something_else"] = answer[static_cast<std::size_t>(none - labels_.begin())];
     if (calibration_)
       found["not_sure"] = double{*std::ranges::max_element(answer)} < calibration_->not_sure_below;
     if (timeline_) found["timeline"] = told(*timeline_);

@@ -27,9 +27,10 @@ struct PredictionWanted {
 
 // The reply's "predictions" (docs/protocol.md): for each sample its most likely labels with their
 // probabilities and the labels that the model says it has, or its numbers, or why it could not be
-// read; "remark" is what else is to be said of one. If the model has a calibration, probabilities
-// are calibrated, and it is said whether it is sure. Throws what read_model_folder throws;
-// kInvalidArgument if the model has no timeline.
+// read; "remark" is what else is to be said of one. If the model has the label "something else",
+// its probability is told whether it is among the likeliest or not. If the model has a calibration,
+// probabilities are calibrated, and it is said whether it is sure. Throws what read_model_folder
+// throws; kInvalidArgument if the model has no timeline.
 [[nodiscard]] Json predict(const std::filesystem::path& model_folder,
                            const std::vector<AskedSample>& samples, const PredictionWanted& wanted);
 

@@ -53,8 +53,7 @@ Json to_json(const RecurringSpec& spec) { return write_fields(spec); }
 
 FieldErrors check_recurring(const RecurringSpec& spec) {
   if (!spec.only_if || spec.only_if->new_labels || spec.only_if->changed_pack) return {};
-  return {{"/only_if",
-           "expected \"new_labels\", \"changed_pack\" or both; leave it out to run always"}};
+  return {{"/only_if", "expected \"new_labels\", \"changed_pack\" or both; null to run always"}};
 }
 
 std::optional<Calendar> calendar_of(const RecurringSpec& spec) {

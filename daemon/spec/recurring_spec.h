@@ -18,10 +18,11 @@ struct OnlyIf {
 
 struct RecurringSpec {
   std::string name;
-  std::string every = "night";    // once in each window; or a calendar expression (calendar.h)
-  std::optional<OnlyIf> only_if;  // empty: always
-  int priority = 0;               // of its jobs: higher ones go first
-  bool catch_up = true;           // a moment that was missed counts when the device is on again
+  std::string every = "night";  // once in each window; or a calendar expression (calendar.h)
+  // Empty: always. What learns the same again makes no better version.
+  std::optional<OnlyIf> only_if = OnlyIf{1, true};
+  int priority = 0;      // of its jobs: higher ones go first
+  bool catch_up = true;  // a moment that was missed counts when the device is on again
   bool enabled = true;
   JobSpec job;
   bool operator==(const RecurringSpec&) const = default;

@@ -10,6 +10,7 @@
 #include "daemon/study/labelled_features.h"
 #include "daemon/study/name_likeness.h"
 #include "daemon/study/useful_order.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 #include "datasets/readers/unlabelled_dataset.h"
 #include "datasets/sampling/scenes.h"
@@ -92,12 +93,14 @@ class Audit {
     }
   }
 
-  // Judges samples of one label, whose features are put in the order of their folds.
+  // Judges samples of one label that have a look in common, whose features are put in the order of
+  // their folds.
   void add_wrong(Json& reply, std::size_t limit) {
     std::vector<std::size_t> chosen;
     std::vector<data::MixedSample> mixed;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       if (f_.mixed[i].labels.size() != 1 || !f_.is_readable(i)) continue;
+      if (samples_.classes()[f_.mixed[i].labels[0]] == data::kSomethingElse) continue;
       chosen.push_back(i);
       mixed.push_back(f_.mixed[i]);
     }
@@ -164,6 +167,7 @@ class Meanings {
     Json labels = Json::array();
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const std::string& name = samples_.classes()[k];
+      if (name == data::kSomethingElse) continue;
       const auto entry = mapped.find(name);
       labels.push_back({{"label", name},
                         {"samples", counts_[k]},
@@ -271,9 +275,12 @@ Json suggestions(const StudiedModel& model, std::size_t limit) {
                   {"name", name_of(model.store, samples.digest(chosen[i]))},
                   {"uncertainty", uncertainty[i]},
                   {"proposals", said[i]}};
-    if (model.model.calibration)
-      entry["not_sure"] =
+    if (model.model.calibration) {
+      const bool not_sure =
           said[i][0]["probability"].get<double>() < model.model.calibration->not_sure_below;
+      entry["not_sure"] = not_sure;
+      entry["something_else"] = not_sure || said[i][0]["label"] == data::kSomethingElse;
+    }
     list.push_back(std::move(entry));
   }
   return {{"unlabelled", samples.size()}, {"suggestions", std::move(list)}};

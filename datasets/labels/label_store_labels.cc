@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "datasets/labels/label_store.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
 namespace moil::data {
@@ -76,15 +77,18 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
   for (const Digest& digest : samples_.carriers_of(gone)) {
     auto labels = samples_.labels_of(samples_.id_of(digest));
     std::erase(labels, source);
-    if (std::ranges::find(labels, target) == labels.end()) labels.push_back(target);
+    const bool is_something = target == kSomethingElse && !labels.empty();
+    if (!is_something && std::ranges::find(labels, target) == labels.end())
+      labels.push_back(target);
     moved += steps_.set_labels(change.sides, noted, digest, labels) ? 1 : 0;
   }
-  Statement(database_,
-            "INSERT OR IGNORE INTO reconciliation SELECT ?, global_label FROM reconciliation "
-            "WHERE label_id = ?")
-      .bind(kept)
-      .bind(gone)
-      .run();
+  if (target != kSomethingElse)
+    Statement(database_,
+              "INSERT OR IGNORE INTO reconciliation SELECT ?, global_label FROM reconciliation "
+              "WHERE label_id = ?")
+        .bind(kept)
+        .bind(gone)
+        .run();
   if (samples_.globals_of(source) != std::vector<std::string>{}) samples_.note_other_meaning(kept);
   change.sides.settle();
   Statement(database_, "DELETE FROM labels WHERE id = ?").bind(gone).run();
@@ -94,6 +98,10 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
 
 void LabelStore::rename_label(const std::string& from, const std::string& to) {
   const auto name = checked_label_names(std::span(&to, 1)).front();
+  // The label may stand for others, and its samples may have others, too.
+  if (name == kSomethingElse)
+    throw Error(ErrorCode::kInvalidArgument,
+                "no label is renamed to '" + name + "': label merge gives a label's samples to it");
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   const std::int64_t label = samples_.existing_label_id(normal(from));
@@ -164,6 +172,9 @@ Reconciliation LabelStore::reconciliation() const {
 void LabelStore::set_reconciliation(const std::string& label,
                                     std::span<const std::string> global_labels) {
   const auto local = checked_label_names(std::span(&label, 1));
+  if (local.front() == kSomethingElse && !global_labels.empty())
+    throw Error(ErrorCode::kInvalidArgument,
+                "the label '" + local.front() + "' stands for no other label");
   const auto globals =
       global_labels.empty() ? std::vector<std::string>{} : checked_label_names(global_labels);
   const std::lock_guard guard(mutex_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
 namespace moil::data {
@@ -29,6 +30,10 @@ std::vector<std::string> checked_label_names(std::span<const std::string> names)
   for (const auto& name : names) sorted.push_back(checked(name));
   std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (sorted.size() > 1 && std::ranges::find(sorted, kSomethingElse) != sorted.end())
+    throw Error(ErrorCode::kInvalidArgument,
+                "the label '" + std::string(kSomethingElse) +
+                    "' says that a sample is of none of the others: give it alone");
   return sorted;
 }
 

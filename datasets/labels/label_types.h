@@ -104,7 +104,7 @@ using Reconciliation = std::map<std::string, std::vector<std::string>>;
 
 // Normal (text.h), sorted and without doubles. kInvalidArgument if there is none, or one is
 // empty, longer than 200 bytes, starts or ends in a space, or holds what no name may
-// (unfit_characters()).
+// (unfit_characters()); and if kSomethingElse is one of several.
 [[nodiscard]] std::vector<std::string> checked_label_names(std::span<const std::string> names);
 
 }  // namespace moil::data

@@ -6,8 +6,10 @@
 #include <array>
 #include <random>
 
+#include "base/error.h"
 #include "daemon/rpc/limits.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -86,6 +88,13 @@ std::vector<Json> silent_shares(Session& session, const Json& digests) {
 }
 
 bool is_mostly_silent(const Json& share) { return share.is_number() && share > 0.5; }
+
+std::vector<std::string> labels_given(const std::vector<std::string>& labels, bool label_none,
+                                      bool unlabelled) {
+  if ((labels.empty() ? 0 : 1) + (label_none ? 1 : 0) + (unlabelled ? 1 : 0) != 1)
+    throw Error(ErrorCode::kInvalidArgument, "give one of --label, --label-none and --unlabelled");
+  return label_none ? std::vector{std::string(data::kSomethingElse)} : labels;
+}
 
 std::string new_step() {
   std::random_device random;

@@ -16,6 +16,7 @@ struct AddOptions {
   std::vector<std::string> labels;  // none: unlabelled
   std::string split;                // empty: chosen by content
   bool unlabelled = false;          // that there are no labels is meant
+  bool label_none = false;          // the label is kSomethingElse
   std::string step;                 // calls in a row of one step are undone together
 };
 
@@ -31,6 +32,11 @@ struct Added {
 [[nodiscard]] bool is_mostly_silent(const Json& share);
 inline const std::string kMostlySilent =
     "mostly silent (softer than -60 dB), which teaches nothing";
+
+// The labels that one of --label, --label-none and --unlabelled says; kInvalidArgument if not just
+// one of them is given.
+[[nodiscard]] std::vector<std::string> labels_given(const std::vector<std::string>& labels,
+                                                    bool label_none, bool unlabelled);
 
 // A step that no other call is of.
 [[nodiscard]] std::string new_step();

@@ -8,6 +8,7 @@
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_files.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -29,9 +30,8 @@ void tell_passed_over(Console& console, const SampleFiles& found) {
 }
 
 int add(Session& session, const AddOptions& given) {
-  if (given.labels.empty() != given.unlabelled)
-    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
   AddOptions options = given;
+  options.labels = labels_given(given.labels, given.label_none, given.unlabelled);
   options.step = new_step();
   const SampleFiles found = gather_samples(options.files);
   tell_passed_over(session.console, found);
@@ -143,11 +143,16 @@ int rename(Session& session, const RenameOptions& options) {
 struct DigestOptions {
   std::string digest;
   std::vector<std::string> labels;
+  bool label_none = false;
 };
 
 int relabel(Session& session, const DigestOptions& options) {
+  if (options.labels.empty() != options.label_none)
+    throw Error(ErrorCode::kInvalidArgument, "give either --label or --label-none");
+  const Json labels =
+      options.label_none ? Json::array({data::kSomethingElse}) : Json(options.labels);
   const Json reply =
-      session.call("label.relabel", {{"digest", options.digest}, {"labels", options.labels}});
+      session.call("label.relabel", {{"digest", options.digest}, {"labels", labels}});
   if (!session.printed_json(reply)) session.console.print("sample relabelled");
   return EX_OK;
 }
@@ -196,6 +201,8 @@ void add_sample_commands(cli::Command group, Action& chosen) {
       .required();
   command.add_option("--label", added->labels, "their label; may be given more than once")
       .one_value_each_time();
+  command.add_flag("--label-none", added->label_none,
+                   "they are of none of the labels: \"something else\"");
   command.add_flag("--unlabelled", added->unlabelled,
                    "without a label: what they are is said later");
   command.add_option("--split", added->split, "train or val; chosen by content if left out");
@@ -216,9 +223,9 @@ void add_sample_commands(cli::Command group, Action& chosen) {
   const auto relabelled = std::make_shared<DigestOptions>();
   command = add_command(group, "relabel", "replace a sample's labels", chosen, relabelled, relabel);
   command.add_option("DIGEST", relabelled->digest, "see label samples").required();
-  command.add_option("--label", relabelled->labels, "the new labels")
-      .required()
-      .one_value_each_time();
+  command.add_option("--label", relabelled->labels, "the new labels").one_value_each_time();
+  command.add_flag("--label-none", relabelled->label_none,
+                   "it is of none of the labels: \"something else\"");
 }
 
 }  // namespace

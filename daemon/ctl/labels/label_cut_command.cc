@@ -14,7 +14,7 @@ struct CutOptions {
   std::string from, to;  // as people and timelines write times
   std::vector<std::string> labels;
   std::string split;
-  bool unlabelled = false;
+  bool label_none = false, unlabelled = false;
 };
 
 double time_of(const char* option, const std::string& text) {
@@ -25,14 +25,13 @@ double time_of(const char* option, const std::string& text) {
 }
 
 int cut(Session& session, const CutOptions& options) {
-  if (options.labels.empty() != options.unlabelled)
-    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
+  const auto labels = labels_given(options.labels, options.label_none, options.unlabelled);
   const UniqueFd recording = open_sample(options.file);
   Json params{{"file", 0},
               {"name", data::shown(options.file)},
               {"from", time_of("--from", options.from)},
               {"to", time_of("--to", options.to)},
-              {"labels", options.labels}};
+              {"labels", labels}};
   if (!options.split.empty()) params["split"] = options.split;
   const int descriptor = recording.get();
   Json reply = session.call("label.cut", params, std::span(&descriptor, 1));
@@ -62,6 +61,8 @@ void add_label_cut_command(cli::Command group, Action& chosen) {
   command.add_option("--to", options->to, "where it ends").required();
   command.add_option("--label", options->labels, "its label; may be given more than once")
       .one_value_each_time();
+  command.add_flag("--label-none", options->label_none,
+                   "it is of none of the labels: \"something else\"");
   command.add_flag("--unlabelled", options->unlabelled,
                    "without a label: what it is is said later");
   command.add_option("--split", options->split, "train or val; chosen by content if left out");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/label_adding.h"
 #include "daemon/rpc/reply.h"
 
 namespace moil::daemon::ctl {
@@ -14,17 +15,19 @@ namespace {
 struct AssignOptions {
   std::vector<std::string> digests;
   std::string label;
-  bool none = false;
+  bool label_none = false;
+  bool unlabelled = false;
 };
 
 int assign(Session& session, const AssignOptions& options) {
-  if (options.label.empty() != options.none)
-    throw Error(ErrorCode::kInvalidArgument, "give either --label or --unlabelled");
-  const Json label = options.none ? Json() : Json(options.label);
+  std::vector<std::string> labels;
+  if (!options.label.empty()) labels.push_back(options.label);
+  labels = labels_given(labels, options.label_none, options.unlabelled);
+  const Json label = labels.empty() ? Json() : Json(labels.front());
   const Json reply = session.call("label.assign", {{"samples", options.digests}, {"label", label}});
   if (!session.printed_json(reply))
     session.console.print(cell(reply["changed"]) + " samples are now " +
-                          (options.none ? "unlabelled" : "\"" + cell(reply["label"]) + "\""));
+                          (options.unlabelled ? "unlabelled" : "\"" + cell(reply["label"]) + "\""));
   return EX_OK;
 }
 
@@ -91,7 +94,9 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
                                      chosen, assigned, assign);
   command.add_option("DIGEST", assigned->digests, "see label samples").required();
   command.add_option("--label", assigned->label, "the label");
-  command.add_flag("--unlabelled", assigned->none, "none");
+  command.add_flag("--label-none", assigned->label_none,
+                   "they are of none of the labels: \"something else\"");
+  command.add_flag("--unlabelled", assigned->unlabelled, "no label");
 
   const auto merged = std::make_shared<MergeOptions>();
   command =

@@ -65,6 +65,7 @@ class Imprinting {
   explicit Imprinting(const ImprintInput& input)
       : in_(input), old_(OldRows(input).answers()), names_(input.fresh) {
     scores_.classes = in_.fresh;
+    scores_.diverse = in_.diverse;
     scores_.known = std::move(old_.sums);
     scores_.loudest = std::move(old_.loudest);
     for (const FoldedSample& sample : in_.samples)
@@ -107,17 +108,18 @@ class Imprinting {
 
   // Makes it of a whitened row.
   void make(std::size_t k, const ImprintFit& fit, ImprintedRows& made) const {
+    const Loudness& loud = k == in_.diverse ? fit.diverse : fit.alike;
     float* row = made.weights.data() + k * in_.width;
-    double bias = fit.offset;
+    double bias = loud.offset;
     for (std::size_t j = 0; j < in_.width; ++j) {
-      row[j] = static_cast<float>(double{row[j]} * fit.factor);
+      row[j] = static_cast<float>(double{row[j]} * loud.factor);
       bias -= double{row[j]} * double{rows_->middle()[j]};
     }
     if (named_) {
       const float* named = named_->weights().data() + k * in_.width;
       for (std::size_t j = 0; j < in_.width; ++j)
-        row[j] += static_cast<float>(fit.share * double{named[j]});
-      bias += fit.share * double{named_->bias()[k]};
+        row[j] += static_cast<float>(loud.share * double{named[j]});
+      bias += loud.share * double{named_->bias()[k]};
     }
     made.bias[k] = static_cast<float>(bias);
   }

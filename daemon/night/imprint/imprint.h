@@ -35,6 +35,8 @@ struct ImprintInput {
   std::span<float> features;              // [samples x width]; whitened in place
   std::span<const float> known_weights;   // [known x width]
   std::span<const float> known_bias;      // [known], or empty
+  // The new class whose samples have no look in common.
+  std::optional<std::size_t> diverse = {};
   // Each class by itself (sigmoid), or one of all (softmax).
   bool each_by_itself = false;
 };

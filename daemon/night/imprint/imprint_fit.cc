@@ -10,10 +10,12 @@ constexpr int kMostSteps = 50;
 constexpr double kOffsetPrior = 1e-3;  // holds it if nothing else does
 constexpr double kFarOffset = 200;     // beyond it, an exponential is all or nothing
 
-// The factor, in units of the usual one, the share and the offset.
-enum Number : std::size_t { kFactor, kShare, kOffset, kNumbers };
+// The factor, in units of the usual one, the share and the offset: of classes whose samples are
+// alike, then of the other one.
+enum Number : std::size_t { kFactor, kShare, kOffset, kOfAClass };
+constexpr std::size_t kNumbers = 2 * kOfAClass;
 using Point = std::array<double, kNumbers>;
-constexpr Point kBegin = {1, 1, 0}, kPrior = {1, 1, kOffsetPrior};
+constexpr Point kBegin = {1, 1, 0, 1, 1, 0}, kPrior = {1, 1, kOffsetPrior, 1, 1, kOffsetPrior};
 
 // Loss with its derivatives.
 struct Local {
@@ -62,15 +64,16 @@ class Fitting {
  public:
   Fitting(const ImprintScores& scores, double usual, bool each_by_itself)
       : scores_(scores), usual_(usual), each_by_itself_(each_by_itself), outputs_(scores.classes) {
-    std::size_t known = 0, fresh = 0;
+    std::size_t known = 0, alike = 0;
     for (std::size_t i = 0; i < scores.label.size(); ++i) {
       if (scores.label[i] == kKnownLabel) ++known;
-      if (scores_.tells(i)) ++fresh;
+      if (!scores_.tells(i)) continue;
+      has_fresh_ = true;
+      if (!is_diverse(i)) ++alike;
     }
     has_known_ = known > 0;
-    has_fresh_ = fresh > 0;
-    if (!each_by_itself && known > fresh && fresh > 0)
-      weight_ = std::cbrt(static_cast<double>(known) / static_cast<double>(fresh));
+    if (!each_by_itself && known > alike && alike > 0)
+      weight_ = std::cbrt(static_cast<double>(known) / static_cast<double>(alike));
   }
 
   bool has_known() const { return has_known_; }
@@ -108,18 +111,29 @@ class Fitting {
   }
 
  private:
+  // Of a sample that has a label.
+  bool is_diverse(std::size_t sample) const {
+    return static_cast<std::size_t>(scores_.label[sample]) == scores_.diverse;
+  }
   // How an output changes with the numbers.
   Point slope(std::size_t sample, std::size_t k) const {
-    return {usual_ * double{scores_.values[sample * scores_.classes + k]},
-            scores_.named_output(sample, k), 1};
+    const std::size_t own = k == scores_.diverse ? std::size_t{kOfAClass} : 0;
+    Point x{};
+    x[own + kFactor] = usual_ * double{scores_.values[sample * scores_.classes + k]};
+    x[own + kShare] = scores_.named_output(sample, k);
+    x[own + kOffset] = 1;
+    return x;
   }
   double output(std::size_t sample, std::size_t k, const Point& at) const {
     const Point x = slope(sample, k);
-    return at[kFactor] * x[kFactor] + at[kShare] * x[kShare] + at[kOffset];
+    double sum = 0;
+    for (std::size_t i = 0; i < kNumbers; ++i) sum += at[i] * x[i];
+    return sum;
   }
   double weight(std::size_t sample) const {
     if (scores_.label[sample] == kKnownLabel) return 1;
-    return scores_.tells(sample) ? weight_ : 0;
+    if (!scores_.tells(sample)) return 0;
+    return is_diverse(sample) ? 1 : weight_;
   }
 
   Local softmax(std::size_t sample, const Point& at) {
@@ -173,6 +187,7 @@ class Fitting {
     return sum;
   }
 
+  static Point usual_at(double offset) { return {1, 1, offset, 1, 1, offset}; }
   double stolen(double offset) const {
     double sum = 0;
     std::size_t count = 0;
@@ -187,13 +202,13 @@ class Fitting {
     double fresh = 0;
     for (std::size_t k = 0; k < scores_.classes; ++k)
       if (scores_.has_row(sample, k))
-        fresh += std::exp(output(sample, k, {1, 1, offset}) - scores_.known[sample]);
+        fresh += std::exp(output(sample, k, usual_at(offset)) - scores_.known[sample]);
     return 1 - 1 / (1 + fresh);
   }
   double likeliest(std::size_t sample, double offset) const {
     double most = -kFarOffset;
     for (std::size_t k = 0; k < scores_.classes; ++k)
-      if (scores_.has_row(sample, k)) most = std::max(most, output(sample, k, {1, 1, offset}));
+      if (scores_.has_row(sample, k)) most = std::max(most, output(sample, k, usual_at(offset)));
     return 1 / (1 + std::exp(-most));
   }
 
@@ -205,20 +220,24 @@ class Fitting {
   std::vector<double> outputs_;  // of one sample
 };
 
+Loudness loudness(const Point& at, std::size_t of, double usual) {
+  return {at[of + kFactor] * usual, at[of + kShare], at[of + kOffset]};
+}
+
 }  // namespace
 
 ImprintFit fit_imprint(const ImprintScores& scores, double usual, bool each_by_itself) {
   Fitting fitting(scores, usual, each_by_itself);
-  ImprintFit fit{usual, 1, 0, false};
+  ImprintFit fit{{usual, 1, 0}, {usual, 1, 0}, false};
   if (!fitting.has_known()) return fit;
   const Point best = fitting.has_fresh() ? fitting.minimum() : kBegin;
+  double sum = 0;
+  for (const double number : best) sum += number;
   // Beside named rows, whitened ones may be taken away.
-  fit.fitted = fitting.has_fresh() && std::isfinite(best[kFactor] + best[kShare] + best[kOffset]) &&
-               (best[kFactor] > 0 || !scores.named.empty());
-  if (fit.fitted)
-    fit = {best[kFactor] * usual, best[kShare], best[kOffset], true};
-  else
-    fit.offset = fitting.careful_offset();
+  fit.fitted =
+      fitting.has_fresh() && std::isfinite(sum) && (best[kFactor] > 0 || !scores.named.empty());
+  if (fit.fitted) return {loudness(best, 0, usual), loudness(best, kOfAClass, usual), true};
+  fit.alike.offset = fit.diverse.offset = fitting.careful_offset();
   return fit;
 }
 
@@ -228,8 +247,9 @@ RightOf right_when_left_out(const ImprintScores& scores, const ImprintFit& fit) 
     if (!scores.tells(i)) continue;
     const auto label = static_cast<std::size_t>(scores.label[i]);
     const auto output = [&](std::size_t k) {
-      return fit.factor * double{scores.values[i * scores.classes + k]} +
-             fit.share * scores.named_output(i, k) + fit.offset;
+      const Loudness& loud = k == scores.diverse ? fit.diverse : fit.alike;
+      return loud.factor * double{scores.values[i * scores.classes + k]} +
+             loud.share * scores.named_output(i, k) + loud.offset;
     };
     bool wins = output(label) > double{scores.loudest[i]};
     for (std::size_t k = 0; k < scores.classes && wins; ++k)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "daemon/night/imprint/whitened_rows.h"
@@ -13,8 +14,9 @@ inline constexpr double kStolen = 0.01;
 inline constexpr int kKnownLabel = -1;  // of a class that the classifier knows
 
 struct ImprintScores {
-  std::size_t classes = 0;     // new ones
-  std::vector<float> values;   // [samples x classes]; kNoRow if the row had no samples
+  std::size_t classes = 0;                  // new ones
+  std::optional<std::size_t> diverse = {};  // the one whose samples have no look in common
+  std::vector<float> values;                // [samples x classes]; kNoRow if the row had no samples
   std::vector<float> named;    // [samples x classes]: what named rows say (named_rows.h); or empty
   std::vector<double> known;   // by sample: the log of the sum of the old rows' exponentials
   std::vector<float> loudest;  // by sample: the loudest old row's output
@@ -33,16 +35,23 @@ struct ImprintScores {
 };
 
 // A new row's output: factor * value + share * what the named row says + offset.
-struct ImprintFit {
+struct Loudness {
   double factor = 1, share = 1, offset = 0;
+};
+struct ImprintFit {
+  Loudness alike;    // of rows of classes whose samples are alike
+  Loudness diverse;  // of the row of the class whose samples are not
   bool fitted = false;
 };
 
 // All minimise cross-entropy together: softmax over old and new rows, where each sample of a new
 // class weighs the cube root of how many known samples there are to one of those; or sigmoid of
-// each new row by itself, where all samples weigh the same. Beside it counts, as one sample would,
-// how far the factor is from `usual`, and the share from 1. Where no sample tells, the factor is
-// `usual` and new rows get kStolen of what is said of known samples; without known samples, all.
+// each new row by itself, where all samples weigh the same. The mean of samples that have no look
+// in common says little of the next one: the row of their class is as loud as they tell, the others
+// are not the quieter for it, and each of its samples weighs what a known one does. Beside it
+// counts, as one sample would, how far the factors are from `usual`, and the shares from 1. Where
+// no sample tells, the factor is `usual` and new rows get kStolen of what is said of known samples;
+// without known samples, all.
 [[nodiscard]] ImprintFit fit_imprint(const ImprintScores& scores, double usual,
                                      bool each_by_itself);
 

@@ -4,6 +4,7 @@
 
 #include "daemon/night/imprint/imprint.h"
 #include "daemon/night/maps/classifier_features.h"
+#include "datasets/labels/something_else.h"
 
 namespace moil::night {
 namespace {
@@ -71,6 +72,16 @@ std::vector<float> features_of(const ImprintWork& work,
   return features;
 }
 
+// Among the rows that are made, that of samples that have no look in common.
+std::optional<std::size_t> diverse_of(const ImprintPlan& plan, const data::Mix& mix) {
+  const auto is_none = [&](data::ClassId row) {
+    return mix.classes.at(row) == data::kSomethingElse;
+  };
+  const auto found = std::ranges::find_if(plan.rows, is_none);
+  if (found == plan.rows.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - plan.rows.begin());
+}
+
 }  // namespace
 
 Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
@@ -81,6 +92,7 @@ Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
   NamedTensor bias = model.weights.read(plan.input.bias);
   const KnownRows known(plan, weights, bias);
   const auto samples = samples_of(plan, work.mix, known);
+  const auto diverse = diverse_of(plan, work.mix);
   const auto made =
       imprint({.width = static_cast<std::size_t>(plan.input.width),
                .known = known.bias.size(),
@@ -89,6 +101,7 @@ Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
                .features = rows,
                .known_weights = known.weights,
                .known_bias = known.bias,
+               .diverse = diverse,
                .each_by_itself = model.task->loss(work.head).type != "softmax_cross_entropy"});
   if (!made) return {};
   Imprinted result{
@@ -98,9 +111,11 @@ Imprinted imprint_rows(const ImprintWork& work, StoredModel& model,
     std::copy_n(made->weights.begin() + static_cast<std::ptrdiff_t>(k) * width, width,
                 weights.data.begin() + std::ptrdiff_t{plan.rows[k]} * width);
     bias.data[plan.rows[k]] = made->bias[k];
-    if (const auto& name = made->names[k])
-      result.looks_like.push_back(
-          {plan.rows[k], known.class_of[name->known], name->said, name->samples});
+    const auto& name = made->names[k];
+    if (!name || k == diverse) continue;
+    const data::ClassId called = known.class_of[name->known];
+    if (work.mix.classes.at(called) != data::kSomethingElse)
+      result.looks_like.push_back({plan.rows[k], called, name->said, name->samples});
   }
   model.weights.change(plan.input.weight, std::move(weights));
   model.weights.change(plan.input.bias, std::move(bias));

@@ -26,7 +26,7 @@ class Schedules : public ServerTest {
 
   void write_pack(const std::string& text) const { std::ofstream(pack_ / "pack.json") << text; }
   Json description(const std::string& name, Json changes = Json::object()) const {
-    Json schedule = {{"name", name}, {"job", job_named("night", pack_)}};
+    Json schedule = {{"name", name}, {"only_if", nullptr}, {"job", job_named("night", pack_)}};
     schedule.update(changes);
     return schedule;
   }
@@ -107,6 +107,19 @@ TEST_F(Schedules, OnlyWithNewLabels) {
   pass(kDay);
   EXPECT_TRUE(remarked("nightly", "0 samples"));
   EXPECT_EQ(jobs().size(), 1U);
+}
+
+TEST_F(Schedules, ANightWithoutNewLabelsMakesNoNewVersion) {
+  Json as_it_comes = description("nightly");
+  as_it_comes.erase("only_if");
+  call("schedule.add", {{"schedule", as_it_comes}});
+  ASSERT_TRUE(ran("nightly", 1));  // its pack was never seen
+  pass(kDay);
+  EXPECT_TRUE(remarked("nightly", "0 samples were labelled since the last run; 1 is asked for"));
+  EXPECT_EQ(jobs().size(), 1U);
+  ServerTest::add("seven", "one");
+  pass(kDay);
+  EXPECT_TRUE(ran("nightly", 2));
 }
 
 TEST_F(Schedules, OrWithAChangedPack) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -23,21 +25,59 @@ std::vector<float> softmax(std::vector<float> x) {
 }
 
 // Samples whose labels are drawn by what a model says at temperature 1, told `factor` too loudly.
-Calibration of_loud_model(double factor, OutputForm form, std::size_t samples = 3000) {
-  Random random(11);
-  Calibrator calibrator;
-  for (std::size_t i = 0; i < samples; ++i) {
-    std::vector<float> logits;
-    for (int k = 0; k < 6; ++k) logits.push_back(static_cast<float>(4 * random.unit()));
-    const std::vector<float> chances = softmax(logits);
-    double left = random.unit();
-    std::uint32_t label = 0;
+class LoudModel {
+ public:
+  LoudModel(double factor, OutputForm form) : factor_(factor), form_(form) {}
+
+  void draw() {
+    output.clear();
+    for (int k = 0; k < 6; ++k) output.push_back(static_cast<float>(4 * random_.unit()));
+    const std::vector<float> chances = softmax(output);
+    double left = random_.unit();
+    label = 0;
     while (label < 5 && (left -= double{chances[label]}) > 0) ++label;
-    for (float& x : logits) x = static_cast<float>(double{x} * factor);
-    const std::vector<float> output = form.probabilities ? softmax(logits) : logits;
-    calibrator.add(i % 10 == 0 ? Side::kLocal : Side::kGlobal, output, form, {&label, 1});
+    for (float& x : output) x = static_cast<float>(double{x} * factor_);
+    if (form_.probabilities) output = softmax(output);
   }
-  return calibrator.result().value();
+  Calibration told_by(std::size_t samples) {
+    Calibrator calibrator;
+    for (std::size_t i = 0; i < samples; ++i) {
+      draw();
+      calibrator.add(i % 10 == 0 ? Side::kLocal : Side::kGlobal, output, form_, {&label, 1});
+    }
+    return calibrator.result().value();
+  }
+
+  std::vector<float> output;
+  std::uint32_t label = 0;
+
+ private:
+  const double factor_;
+  const OutputForm form_;
+  Random random_{11};
+};
+
+Calibration of_loud_model(double factor, OutputForm form, std::size_t samples = 3000) {
+  return LoudModel(factor, form).told_by(samples);
+}
+
+// The expected calibration error of samples that are drawn anew: how far what is said lies from how
+// often it is right, in ten bins of the confidence.
+double error_of(LoudModel model, double temperature) {
+  constexpr std::size_t kBins = 10, kSamples = 20000;
+  std::array<double, kBins> right_less_said{};
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    model.draw();
+    temper(model.output, kLogits, temperature);
+    const std::vector<float> chances = softmax(model.output);
+    const auto most = std::ranges::max_element(chances);
+    const auto bin = std::min(kBins - 1, static_cast<std::size_t>(10 * double{*most}));
+    const bool is_right = static_cast<std::uint32_t>(most - chances.begin()) == model.label;
+    right_less_said[bin] += (is_right ? 1 : 0) - double{*most};
+  }
+  double sum = 0;
+  for (const double bin : right_less_said) sum += std::abs(bin);
+  return sum / kSamples;
 }
 
 TEST(Calibration, FindsHowMuchTooLoudAModelIs) {
@@ -98,6 +138,47 @@ TEST(Calibration, AModelThatIsAlwaysRightIsAlwaysSureAndOneThatNeverIsNever) {
   }
   EXPECT_EQ(right.result().value().not_sure_below, 0);
   EXPECT_EQ(wrong.result().value().not_sure_below, 1);
+}
+
+// All right at 70 %: without a prior, the sharpest temperature would be best.
+Calibration of_right_answers(int global, int local) {
+  Calibrator calibrator;
+  for (int i = 0; i < global; ++i) answer(calibrator, 0.7, true);
+  for (int i = 0; i < local; ++i) answer(calibrator, 0.7, true, Side::kLocal);
+  return calibrator.result().value();
+}
+
+TEST(Calibration, IsNeverSharperThanTheModelBelowSomeHundredSamples) {
+  for (const int samples : {20, 30, 100, 199}) {
+    EXPECT_EQ(of_right_answers(samples, 0).temperature, 1) << samples;
+    EXPECT_EQ(of_right_answers(0, samples).temperature, 1) << samples;
+    EXPECT_EQ(of_right_answers(samples / 2, samples / 2).temperature, 1) << samples;
+  }
+  EXPECT_EQ(of_right_answers(5000, 30).temperature, 1) << "one side has few";
+  EXPECT_LT(of_right_answers(300, 0).temperature, 1);
+  EXPECT_LT(of_right_answers(300, 300).temperature, 1);
+}
+
+TEST(Calibration, IsShrunkTowardsTheModelByHowFewSamplesThereAre) {
+  double last = 1;
+  for (const int samples : {20, 60, 2000}) {  // a third is wrong at 90 %
+    Calibrator calibrator;
+    for (int i = 0; i < samples; ++i) answer(calibrator, 0.9, i % 3 != 0);
+    const double found = calibrator.result().value().temperature;
+    EXPECT_GT(found, last) << samples;
+    last = found;
+  }
+}
+
+TEST(Calibration, ErrsByFivePointsAtMostHoweverFewSamplesTold) {
+  for (const std::size_t samples : {30, 100, 1000}) {
+    for (const double loud : {0.9, 1.0, 1.2, 2.0}) {
+      if (loud > 1.5 && samples < 1000) continue;  // which few samples do not tell
+      LoudModel model(loud, kLogits);
+      const Calibration found = model.told_by(samples);
+      EXPECT_LE(error_of(model, found.temperature), 0.05) << samples << " at " << loud;
+    }
+  }
 }
 
 TEST(Calibration, FewSamplesTellNothing) {

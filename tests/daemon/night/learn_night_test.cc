@@ -6,6 +6,7 @@
 #include "daemon/models/model_folder.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "datasets/labels/label_store.h"
+#include "datasets/labels/something_else.h"
 #include "tests/daemon/night/job_place.h"
 
 namespace moil::night {
@@ -58,6 +59,20 @@ TEST(LearnNight, SaysWhichKnownNameALabelHas) {
   EXPECT_THAT((std::vector<std::string>{"a", "b", "c"}),
               ::testing::Contains(alike[0]["known"].get<std::string>()));
   EXPECT_GT(2 * alike[0]["said"].get<int>(), alike[0]["samples"].get<int>());
+}
+
+TEST(LearnNight, WhatIsOfNoLabelIsAClassThatLooksLikeNothing) {
+  JobPlace place;
+  {
+    data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
+    labels.remove_label("c", /*with_samples=*/true);
+    labels.merge_label("new", std::string(data::kSomethingElse));
+  }
+  const JobTrace job = place.run(place.submitted(learning(place)));
+  ASSERT_EQ(job.result["promoted"], true) << job.result;
+  const StoredModel model = open_model_folder(place.layout().version("small", 2));
+  EXPECT_THAT(model.labels, ElementsAre("a", "b", "c", data::kSomethingElse));
+  EXPECT_TRUE(job.result["details"]["imprinted"]["looks_like"].empty()) << job.result;
 }
 
 TEST(LearnNight, GivesTheSameFromDeeperMaps) {
