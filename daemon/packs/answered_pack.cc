@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/half_floats.h"
 #include "base/hash.h"
+#include "base/index.h"
 #include "daemon/models/model_folder.h"
 #include "daemon/night/maps/classifier_features.h"
 #include "daemon/night/maps/feature_reader.h"
@@ -26,6 +27,7 @@ constexpr std::uint64_t kLeastTrained = 4, kLeastHeldOut = 1;
 constexpr std::uint64_t kFewTrained = 400, kFewHeldOut = 200;
 constexpr double kHeldOutShare = 0.2;  // of samples
 constexpr std::int64_t kMapsAtOnce = 16;
+constexpr std::size_t kDescribedAtOnce = 64;
 constexpr std::uint32_t kMostParts = 32;  // of a sample: of a long recording, at even distances
 
 [[noreturn]] void fail(const std::string& why) {
@@ -155,13 +157,24 @@ class Making {
   void add_draw(const ClassifierRows& rows, std::uint64_t draw, data::Split split) {
     std::vector<float> features = describe_features(rows, draw);
     round_to_bf16(features);
+    for (std::size_t first = 0; first < rows.outputs; first += kDescribedAtOnce) {
+      const std::size_t count = std::min(kDescribedAtOnce, rows.outputs - first);
+      add_described(std::span(features).subspan(first * rows.width, count * rows.width), split);
+    }
+  }
+
+  // At every position of a map the classifier reads the same.
+  void add_described(std::span<const float> features, data::Split split) {
+    const auto width = static_cast<std::size_t>(input_.width);
     const std::size_t elements = backbone_.feature_elements();
-    std::vector<float> map(elements);
-    for (std::size_t k = 0; k < rows.outputs; ++k) {
-      const float* feature = features.data() + k * rows.width;
-      for (std::size_t at = 0; at < elements; at += rows.width)
-        std::copy_n(feature, rows.width, map.data() + at);
-      writer_.add(split, said_of(map)[0], digest_of_feature(map), map, /*described=*/true);
+    std::vector<float> maps;
+    for (std::size_t at = 0; at < features.size(); at += width)
+      for (std::size_t position = 0; position < elements; position += width)
+        maps.insert(maps.end(), features.begin() + wide(at), features.begin() + wide(at + width));
+    const auto said = said_of(maps);
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      const auto map = std::span(maps).subspan(i * elements, elements);
+      writer_.add(split, said[i], digest_of_feature(map), map, /*described=*/true);
       ++made_.described;
     }
   }
