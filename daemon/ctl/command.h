@@ -50,6 +50,7 @@ void add_label_study_commands(cli::Command group, Action& chosen);     // of the
 int show_meanings(Session& session, const std::string& model);
 void add_model_commands(cli::Command app, Action& chosen);
 void add_model_life_commands(cli::Command group, Action& chosen);  // of the group "model"
+void add_pack_commands(cli::Command app, Action& chosen);
 void add_cache_commands(cli::Command app, Action& chosen);
 void add_system_commands(cli::Command app, Action& chosen);
 void add_doctor_command(cli::Command app, Action& chosen);

@@ -21,8 +21,9 @@ int run(int argc, char** argv) {
   for (const auto group :
        {add_job_commands, add_schedule_commands, add_logs_command, add_plan_command,
         add_report_command, add_predict_command, add_learn_command, add_label_commands,
-        add_model_commands, add_cache_commands, add_room_commands, add_system_commands,
-        add_doctor_command, add_setup_command, add_add_command, add_words_command}) {
+        add_model_commands, add_pack_commands, add_cache_commands, add_room_commands,
+        add_system_commands, add_doctor_command, add_setup_command, add_add_command,
+        add_words_command}) {
     group(app, chosen);
   }
   // What `moilctl words` tells of what is there now.

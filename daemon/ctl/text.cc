@@ -50,9 +50,21 @@ std::string formatted(const Json& value, const char* format) {
   return text;
 }
 
+std::string metric_name(const Json& of, const std::string& side) {
+  const Json name = of.value("metric", Json()), of_global = of.value("global_metric", Json());
+  if (side == "global" && of_global.is_string()) return of_global;
+  return name.is_string() ? name.get<std::string>() : "accuracy";
+}
+
 std::string quality_text(const Json& value, const Json& of) {
   if (!value.is_number() || of.value("is_fraction", true)) return percent(value);
   return formatted(value, "%.3f");
+}
+
+std::string global_quality_text(const Json& value, const Json& of) {
+  const std::string name = metric_name(of, "global");
+  const bool is_named = value.is_number() && name != metric_name(of, "local");
+  return quality_text(value, of) + (is_named ? " " + name : "");
 }
 
 std::string bytes_text(double bytes) {

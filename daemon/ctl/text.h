@@ -15,8 +15,12 @@ std::string version_title(const Json& version);  // "model NAME version 3", of i
 std::string joined(const Json& values);          // cells of an array: "a, b"
 std::string percent(const Json& fraction);       // "97.2%", "-" for null
 std::string formatted(const Json& value, const char* format);  // by printf's rules for a double
+// What `of` calls the metric of that side, "global" or "local": "accuracy".
+std::string metric_name(const Json& of, const std::string& side);
 // A task's metric, as `of` says with "is_fraction": "97.2%" or "0.913".
 std::string quality_text(const Json& value, const Json& of);
+// The same of the global side, with its metric's name if that is another than the local one's.
+std::string global_quality_text(const Json& value, const Json& of);
 std::string bytes_text(double bytes);         // "12.3 MiB"
 std::string bytes_cell(const Json& bytes);    // the same, "-" for null
 std::string duration_text(double seconds);    // "1 h 02 min", "3 min 05 s", "8 s"

@@ -17,6 +17,7 @@ MethodTable preview_methods(const Parts& by);
 MethodTable cut_methods(const Parts& by);
 MethodTable model_methods(const Parts& by);
 MethodTable model_life_methods(const Parts& by);
+MethodTable pack_methods(const Parts& by);
 MethodTable cache_methods(const Parts& by);
 MethodTable system_methods(const Parts& by);
 MethodTable learn_methods(const Parts& by);

@@ -127,12 +127,15 @@ void add_figure(PrometheusText& out, const std::vector<NightRecord>& nights, con
 void add_qualities(PrometheusText& out, const std::vector<NightRecord>& nights) {
   out.family("moild_last_night_quality", Type::kGauge,
              "What the last night measured on held-out samples, in the metric of the model's task: "
-             "of global or local ones, before and after.");
+             "of global or local ones, before and after. Agreement is that of global ones whose "
+             "labels are the model's own answers.");
   for (const NightRecord& night : nights) {
-    const std::string metric = night.result.value("metric", "accuracy");
-    for (const char* data : {"global", "local"}) {
+    const std::string of_local = night.result.value("metric", "accuracy");
+    for (const std::string data : {"global", "local"}) {
+      const std::string metric =
+          data == "local" ? of_local : night.result.value("global_metric", of_local);
       for (const char* when : {"before", "after"}) {
-        const auto it = night.result.find(std::string(data) + "_" + when);
+        const auto it = night.result.find(data + "_" + when);
         if (it == night.result.end() || !it->is_number()) continue;
         out.sample(it->get<double>(),
                    {{"model", night.model}, {"metric", metric}, {"data", data}, {"when", when}});

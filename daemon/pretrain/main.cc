@@ -14,10 +14,12 @@
 #include "base/files/file.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
+#include "daemon/packs/answered_pack.h"
 #include "daemon/pretrain/pretraining.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
 #include "datasets/pack/sample_pack.h"
+#include "datasets/readers/plain_folder.h"
 #include "datasets/readers/split_labels.h"
 #include "engine/kernels/parallel.h"
 
@@ -147,6 +149,19 @@ void add_others(moil::cli::Command app, Arguments& a) {
                          "Text: a class's name in the data, a tab, the model's label; found by "
                          "itself where spelling or a table beside the data tells");
   sample_pack.add_option("--out", a.out, "Folder to write").required();
+  moil::cli::Command described = app.add_subcommand(
+      "described-pack",
+      "Make a pack without any data: feature maps that the model's classifier describes");
+  described.add_option("--model", a.model, "The model's folder").required();
+  described.add_option("--out", a.out, "Folder to write").required();
+  moil::cli::Command unlabelled = app.add_subcommand(
+      "unlabelled-pack",
+      "Make a pack of samples without labels, and of feature maps that the classifier describes");
+  unlabelled.add_option("--model", a.model, "The model's folder; its answers are the labels")
+      .required();
+  unlabelled.add_option("--data", a.selection.data, "A folder of samples, in folders of any name")
+      .required();
+  unlabelled.add_option("--out", a.out, "Folder to write").required();
   moil::cli::Command images = app.add_subcommand(
       "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
@@ -291,6 +306,32 @@ void write_pack(Arguments& a) {
               selection.classes().size());
 }
 
+void show_pack(const std::filesystem::path& out, const moil::packs::AnsweredPack& made) {
+  moil::publish_content(out);
+  std::string text = out.string() + ": " + std::to_string(made.described) +
+                     " feature maps that the classifier describes, of " +
+                     std::to_string(made.outputs) + " labels";
+  if (made.samples > 0)
+    text += "; " + std::to_string(made.samples) + " samples, which reach " +
+            std::to_string(made.reached) + " of them";
+  std::printf("%s\n", text.c_str());
+}
+
+void write_unlabelled(const Arguments& a) {
+  const auto kind = moil::night::open_model_folder(a.model).kind;
+  const moil::data::PlainFolder samples(a.selection.data, *kind);
+  if (const std::string passed_over = samples.passed_over().said(); !passed_over.empty())
+    show_remarks({a.selection.data.string() + ": passed over " + passed_over});
+  std::vector<moil::night::UnreadableSample> unreadable;
+  const auto made = moil::packs::write_unlabelled_pack(
+      a.model, samples, a.out, unreadable, [](std::size_t done, std::size_t all) {
+        show_features(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
+      });
+  for (const auto& sample : unreadable)
+    show_remarks({"left out " + sample.name + ": " + sample.why});
+  show_pack(a.out, made);
+}
+
 int exit_code_of(moil::ErrorCode code) {
   switch (code) {
     case moil::ErrorCode::kInvalidArgument:
@@ -327,6 +368,9 @@ int main(int argc, char** argv) {
       moil::publish_content(arguments.out);
     }
     if (app.got_subcommand("image-pack")) write_pack(arguments);
+    if (app.got_subcommand("described-pack"))
+      show_pack(arguments.out, moil::packs::write_described_pack(arguments.model, arguments.out));
+    if (app.got_subcommand("unlabelled-pack")) write_unlabelled(arguments);
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = 0;
       const Selection selection(arguments.selection);

@@ -2,6 +2,7 @@
 
 #include "base/files/file.h"
 #include "daemon/log/log.h"
+#include "daemon/state/trash.h"
 
 namespace fs = std::filesystem;
 
@@ -10,10 +11,19 @@ namespace {
 
 Database open_database(const StateLayout& layout) {
   make_private_folder(layout.models());
+  make_private_folder(layout.packs());
   make_private_folder(layout.jobs());
   Database database(layout.database(), Database::Access::kReadWrite);
   prepare_database(database);
   return database;
+}
+
+// A worker that copied one is no more.
+void remove_incoming_packs(const StateLayout& layout) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(layout.packs(), error))
+    if (entry.path().filename().native().starts_with(StateLayout::kIncomingPrefix))
+      throw_away(layout, entry.path());
 }
 
 // Jobs first: which versions are abandoned depends on which jobs go on.
@@ -106,6 +116,7 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
   for (const std::string& name : access_.unknown())
     log_warn("access.{}: there is no such user or group; moild looks again when it restarts", name);
   reserve_.for_record([&] { recover(jobs_, models_); });
+  remove_incoming_packs(layout_);
   scheduler_.settle_found();
   forgetting_.resume();
   server_.on_drained([this](const auto& client) { watchers_.drained(client); });

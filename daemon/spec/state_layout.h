@@ -9,6 +9,8 @@
 //   cache/                    feature maps (LMDB); worker writes, daemon reads and collects
 //   models/NAME/VERSION/      model.json weights.safetensors labels.json preprocessing.json
 //   models/NAME/.incoming-VERSION/   a version being written; renamed when complete and fsynced
+//   packs/NAME/               global packs that were copied here (docs/global-pack-format.md)
+//   packs/.incoming-NAME-PID/ one on its way; renamed when it is whole
 //   profiles/                 kernels.json: what computes fastest here; timing/NAME/: how long the
 //                             steps of a model's training take (night/plan/timing_store.h);
 //                             accuracy/NAME.json: of its versions (night/judge/accuracy_record.h);
@@ -51,6 +53,11 @@ class StateLayout {
   }
   path incoming(const std::string& name, std::int64_t version) const {
     return model(name) / (kIncomingPrefix + std::to_string(version));
+  }
+  path packs() const { return root_ / "packs"; }
+  path pack(const std::string& name) const { return packs() / name; }
+  path incoming_pack(const std::string& name, int process) const {
+    return packs() / (kIncomingPrefix + name + "-" + std::to_string(process));
   }
   // What nights measured and found.
   path profiles() const { return root_ / "profiles"; }

@@ -72,6 +72,7 @@ const Fields<JobResult>& fields_of(const JobResult*) {
       field("local_before", &JobResult::local_before),
       field("local_after", &JobResult::local_after),
       field("metric", &JobResult::metric),
+      field("global_metric", &JobResult::global_metric),
       field("is_fraction", &JobResult::is_fraction),
       field("epochs", &JobResult::epochs),
       field("seconds", &JobResult::seconds),

@@ -139,8 +139,9 @@ struct JobResult {
   std::string reason;     // one sentence: why the model was (not) promoted
   std::optional<double> global_before, global_after;
   std::optional<double> local_before, local_after;
-  // The model's task says what the four above are ("accuracy", "AUC", "R2"), in percent or not.
-  std::string metric = "accuracy";
+  // The model's task says what the four above are ("accuracy", "AUC", "R2"), in percent or not. Of
+  // global samples whose labels are a model's own answers it is "agreement".
+  std::string metric = "accuracy", global_metric = "accuracy";
   bool is_fraction = true;
   int epochs = 0;
   double seconds = 0;             // all stages, all attempts together

@@ -30,9 +30,13 @@ std::map<std::string, std::uint64_t> disk_usage(const StateLayout& layout) {
     file += end;
     database += disk_usage(file);
   }
-  return {{"models", disk_usage(layout.models())},     {"jobs", disk_usage(layout.jobs())},
-          {"labels", disk_usage(layout.labels())},     {"cache", disk_usage(layout.cache())},
-          {"profiles", disk_usage(layout.profiles())}, {"database", database},
+  return {{"models", disk_usage(layout.models())},
+          {"jobs", disk_usage(layout.jobs())},
+          {"labels", disk_usage(layout.labels())},
+          {"cache", disk_usage(layout.cache())},
+          {"profiles", disk_usage(layout.profiles())},
+          {"packs", disk_usage(layout.packs())},
+          {"database", database},
           {"reserve", disk_usage(layout.reserve())}};
 }
 

@@ -54,7 +54,7 @@ Json metrics_of(const Json& result) {
   for (const char* name : {"global_before", "global_after", "local_before", "local_after"}) {
     if (result.contains(name) && !result[name].is_null()) metrics[name] = result[name];
   }
-  for (const char* name : {"metric", "is_fraction"}) {
+  for (const char* name : {"metric", "global_metric", "is_fraction"}) {
     if (result.contains(name)) metrics[name] = result[name];
   }
   return metrics;

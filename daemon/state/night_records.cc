@@ -49,6 +49,7 @@ Json to_json(const NightRecord& night) {
           {"version", or_null(night.version)},
           {"in_service", night.in_service},
           {"metric", figure("metric")},
+          {"global_metric", figure("global_metric")},
           {"is_fraction", figure("is_fraction")},
           {"global_before", figure("global_before")},
           {"global_after", figure("global_after")},

@@ -102,6 +102,11 @@ Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
   return needs;
 }
 
+// What is copied is open already.
+Needs needs_of_pack(const daemon::StateLayout& layout) {
+  return {.read = {}, .update = {}, .control = {}, .change = {layout.packs()}};
+}
+
 Needs needs_of_model(const fs::path& model) {
   return {.read = {model}, .update = {}, .control = {}, .change = {}};
 }

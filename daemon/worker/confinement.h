@@ -28,6 +28,7 @@ Needs needs_of_plan(const daemon::StateLayout& layout, const std::string& job_fi
                     const daemon::JobFile& job);
 Needs needs_of_import(const daemon::StateLayout& layout, const std::filesystem::path& source,
                       const std::filesystem::path& pack, const std::string& model);
+Needs needs_of_pack(const daemon::StateLayout& layout);
 // For predictions and exports, which read a model in the store and what is handed over open.
 Needs needs_of_model(const std::filesystem::path& model);
 

@@ -22,16 +22,13 @@ struct File {
   int descriptor;
 };
 
-File parsed(const std::string& text) {
-  const std::size_t equals = text.find('=');
+File parsed(const std::string& text, IsTaken is_taken) {
+  const std::size_t equals = text.rfind('=');
   File file{text.substr(0, equals), -1};
-  const bool is_known =
-      std::ranges::find(daemon::kModelFiles, file.name) != daemon::kModelFiles.end();
   if (equals != std::string::npos)
     std::from_chars(text.data() + equals + 1, text.data() + text.size(), file.descriptor);
-  if (!is_known || file.descriptor < 0)
-    throw Error(ErrorCode::kInvalidArgument,
-                "\"" + text + "\" is no file of a model that was handed over");
+  if (!is_taken(file.name) || file.descriptor < 0)
+    throw Error(ErrorCode::kInvalidArgument, "\"" + text + "\" is no file that is taken over");
   return file;
 }
 
@@ -55,11 +52,20 @@ void copy(const File& from, const std::filesystem::path& to) {
 
 }  // namespace
 
-void take_over(const std::vector<std::string>& files, const std::filesystem::path& folder) {
+bool is_of_model(const std::string& name) {
+  return std::ranges::find(daemon::kModelFiles, name) != daemon::kModelFiles.end();
+}
+
+bool is_of_pack(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
+}
+
+void take_over(const std::vector<std::string>& files, const std::filesystem::path& folder,
+               IsTaken is_taken) {
   std::filesystem::remove_all(folder);
   make_private_folder(folder);
   for (const std::string& text : files) {
-    const File file = parsed(text);
+    const File file = parsed(text, is_taken);
     copy(file, folder / file.name);
   }
 }

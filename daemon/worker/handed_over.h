@@ -9,9 +9,16 @@
 
 namespace moil::worker {
 
+// Whether a file of this name is taken.
+using IsTaken = bool (*)(const std::string& name);
+[[nodiscard]] bool is_of_model(const std::string& name);
+// pack.json, or a name that a shard may have.
+[[nodiscard]] bool is_of_pack(const std::string& name);
+
 // Copies them, by their names, into a folder that is made anew. kInvalidArgument for a name that is
-// no file of a model, or for what is no regular file.
-void take_over(const std::vector<std::string>& files, const std::filesystem::path& folder);
+// not taken, or for what is no regular file.
+void take_over(const std::vector<std::string>& files, const std::filesystem::path& folder,
+               IsTaken is_taken);
 
 // An error's text, with the folder that was named in place of the one they were copied to.
 std::string named_after(const std::filesystem::path& named, const std::filesystem::path& copied,

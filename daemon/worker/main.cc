@@ -26,6 +26,7 @@
 #include "daemon/worker/doctor.h"
 #include "daemon/worker/guarded.h"
 #include "daemon/worker/handed_over.h"
+#include "daemon/worker/pack.h"
 #include "daemon/worker/preview.h"
 #include "datasets/labels/label_types.h"
 
@@ -121,13 +122,21 @@ int import(const Arguments& arguments, moil::daemon::EventWriter& events) {
   };
   if (arguments.files.empty()) return import_from(arguments.source);
   const auto received = layout.incoming(arguments.model, arguments.version);
-  moil::worker::take_over(arguments.files, received);
+  moil::worker::take_over(arguments.files, received, moil::worker::is_of_model);
   try {
     return import_from(received);
   } catch (const moil::Error& error) {  // in the words of who has the files
     throw moil::Error(error.code(),
                       moil::worker::named_after(arguments.source, received, error.what()));
   }
+}
+
+int import_pack(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  confine_to(moil::worker::needs_of_pack(layout));
+  return answer(
+      arguments, events,
+      moil::worker::import_pack(layout, arguments.pack, arguments.files, arguments.source));
 }
 
 std::vector<moil::night::ReadSample> images_of(const Arguments& arguments) {
@@ -200,6 +209,12 @@ int main(int argc, char** argv) {
   import_command.add_option("--model", arguments.model, "Its name in the store").required();
   import_command.add_option("--version", arguments.version, "Its version").required();
   import_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  moil::cli::Command pack_command =
+      app.add_subcommand("import-pack", "Check a global pack and copy it into the state folder");
+  pack_command.add_option("--source", arguments.source, "What messages call its folder").required();
+  pack_command.add_option("--file", arguments.files, "NAME=DESCRIPTOR of its files").required();
+  pack_command.add_option("--pack", arguments.pack, "Its name").required();
+  pack_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
   moil::cli::Command predict_command = app.add_subcommand("predict", "Run a model on images");
   predict_command.add_option("--model-folder", arguments.source, "The model").required();
   predict_command.add_option("--top", arguments.prediction.top, "So many labels an image");
@@ -220,8 +235,8 @@ int main(int argc, char** argv) {
   moil::cli::Command diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
   diff_command.add_option("--model-folder", arguments.source, "The first").required();
   diff_command.add_option("--other", arguments.other, "The second").required();
-  for (moil::cli::Command command : {plan_command, import_command, predict_command, preview_command,
-                                     cut_command, doctor_command, diff_command})
+  for (moil::cli::Command command : {plan_command, import_command, pack_command, predict_command,
+                                     preview_command, cut_command, doctor_command, diff_command})
     command.add_option("--reply", arguments.reply, "Descriptor for the answer").required();
   moil::manual::add_manual(app, 8);
   if (const auto exit = app.parse(argc, argv, moil::daemon::kExitUsage)) return *exit;
@@ -235,6 +250,7 @@ int main(int argc, char** argv) {
   moil::worker::guard_threads(events);
   return moil::worker::guarded(events, [&] {
     if (run_command.given()) return run(arguments, events);
+    if (pack_command.given()) return import_pack(arguments, events);
     if (predict_command.given()) return predict(arguments, events);
     if (preview_command.given()) return preview(arguments, events);
     if (cut_command.given()) return cut(arguments, events);

@@ -38,6 +38,18 @@ ProcessOptions WorkerCommand::import(const ModelToImport& model) const {
   return process;
 }
 
+ProcessOptions WorkerCommand::import_pack(const std::string& name,
+                                          const std::filesystem::path& source,
+                                          const std::map<std::string, int>& files) const {
+  std::vector<std::string> arguments{program_, "import-pack", "--source",    source,
+                                     "--pack", name,          "--state-dir", layout_.root()};
+  for (const auto& [file, fd] : files)
+    arguments.insert(arguments.end(), {"--file", file + "=" + std::to_string(fd)});
+  ProcessOptions process = options(std::move(arguments), 1);
+  for (const auto& [file, fd] : files) process.keep_open.push_back(fd);
+  return process;
+}
+
 ProcessOptions WorkerCommand::plan(const std::filesystem::path& job_file, int threads,
                                    const std::vector<std::string>& options) const {
   std::vector<std::string> arguments{program_,          "plan",        "--job-file",

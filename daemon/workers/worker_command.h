@@ -29,6 +29,9 @@ class WorkerCommand {
     std::filesystem::path pack;  // that its nights will mix from; empty: none is looked at
   };
   ProcessOptions import(const ModelToImport& model) const;
+  // source: what messages call the folder; files: as above, all that the pack has.
+  ProcessOptions import_pack(const std::string& name, const std::filesystem::path& source,
+                             const std::map<std::string, int>& files) const;
   // options: further words, "--processors" and a method, "--picture", "--timing" or "--check".
   ProcessOptions plan(const std::filesystem::path& job_file, int threads,
                       const std::vector<std::string>& options) const;

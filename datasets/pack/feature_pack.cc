@@ -34,7 +34,7 @@ class FeaturePackReader : public TableDataset<FeaturePack> {
                                                        shard.samples, manifest_.classes.size()));
       for (std::size_t i = 0; i < shards_.back()->size(); ++i) {
         table_.add(shards_.back()->labels(i), shard.split);
-        places_.push_back({shards_.back().get(), i});
+        places_.push_back({shards_.back().get(), i, shard.described});
       }
     }
   }
@@ -49,6 +49,10 @@ class FeaturePackReader : public TableDataset<FeaturePack> {
     table_.check(i);
     return places_[i].shard->digest(places_[i].index);
   }
+  bool is_described(std::size_t i) const override {
+    table_.check(i);
+    return places_[i].described;
+  }
 
  protected:
   void read_into(std::size_t i, float* out) const override {
@@ -60,6 +64,7 @@ class FeaturePackReader : public TableDataset<FeaturePack> {
   struct Place {
     const FeatureShard* shard;
     std::size_t index;
+    bool described;
   };
   PackManifest manifest_;
   std::vector<std::unique_ptr<FeatureShard>> shards_;
@@ -74,7 +79,7 @@ FeaturePackWriter::FeaturePackWriter(const fs::path& folder, std::vector<std::st
     : pack_(folder, describe(std::move(classes), std::move(kind), backbone), options) {}
 
 void FeaturePackWriter::add(Split split, std::span<const ClassId> labels, const Digest& digest,
-                            std::span<const float> features) {
+                            std::span<const float> features, bool described) {
   const std::size_t classes = pack_.manifest().classes.size();
   std::vector<ClassId> sorted(labels.begin(), labels.end());
   std::ranges::sort(sorted);
@@ -82,6 +87,11 @@ void FeaturePackWriter::add(Split split, std::span<const ClassId> labels, const 
       std::ranges::adjacent_find(sorted) != sorted.end()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected one or more different labels below " + std::to_string(classes));
+  }
+  if (described != describes_) {
+    close(Split::kTrain);
+    close(Split::kValidation);
+    describes_ = described;
   }
   auto& shard = open_[static_cast<std::size_t>(split)];
   if (!shard) {
@@ -95,7 +105,7 @@ void FeaturePackWriter::close(Split split) {
   auto& shard = open_[static_cast<std::size_t>(split)];
   if (!shard) return;
   shard->close();
-  pack_.close_shard(shard->path(), split, shard->count());
+  pack_.close_shard(shard->path(), split, shard->count(), describes_);
   shard.reset();
 }
 

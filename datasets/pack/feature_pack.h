@@ -21,14 +21,18 @@ class FeaturePackWriter {
                     KindPtr kind, const PackBackbone& backbone, const PackOptions& options = {});
 
   // features: backbone.floats() values. kInvalidArgument if they, or the labels, do not fit.
+  // described: PackShard::described; these are added behind all others.
   void add(Split split, std::span<const ClassId> labels, const Digest& digest,
-           std::span<const float> features);
+           std::span<const float> features, bool described = false);
+  // PackManifest::reached; before finish().
+  void set_reached(std::uint64_t reached) { pack_.set_reached(reached); }
   void finish();
 
  private:
   void close(Split split);
 
   PackWriter pack_;
+  bool describes_ = false;
   std::optional<FeatureShardWriter> open_[2];  // by split
 };
 

@@ -15,6 +15,8 @@ using nlohmann::json;
 
 NLOHMANN_JSON_SERIALIZE_ENUM(PackKind,
                              {{PackKind::kSamples, "images"}, {PackKind::kFeatures, "features"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(PackTargets,
+                             {{PackTargets::kLabels, "labels"}, {PackTargets::kModel, "model"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(FeatureType,
                              {{FeatureType::kFloat32, "f32"}, {FeatureType::kBfloat16, "bf16"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Split, {{Split::kTrain, "train"}, {Split::kValidation, "val"}})
@@ -67,6 +69,7 @@ PackShard read_shard(const json& value, const std::string& where) {
   } catch (const Error& error) {
     fields.fail(std::string("'xxh3_128': ") + error.what());
   }
+  if (fields.has("described")) shard.described = fields.get<bool>("described");
   fields.finish();
   return shard;
 }
@@ -115,6 +118,10 @@ PackManifest parse(const json& root, const std::string& where) {
     if (separator.size() != 1) fields.fail("'label_separator' is one character");
     manifest.label_separator = separator[0];
   }
+  if (fields.has("targets")) manifest.targets = fields.name<PackTargets>("targets");
+  if (manifest.targets == PackTargets::kModel)
+    manifest.reached = static_cast<std::uint64_t>(
+        fields.whole("reached", 0, static_cast<std::int64_t>(manifest.classes.size())));
   const json& shards = fields.at("shards");
   if (!shards.is_array()) fields.fail("'shards' is no array");
   for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -180,12 +187,17 @@ void write_manifest(const fs::path& folder, const PackManifest& manifest) {
                         {"shape", manifest.backbone.shape},
                         {"dtype", manifest.backbone.type}};
   }
+  if (manifest.targets == PackTargets::kModel) {
+    root["targets"] = manifest.targets;
+    root["reached"] = manifest.reached;
+  }
   for (const auto& shard : manifest.shards) {
     root["shards"].push_back({{"file", shard.file},
                               {"split", shard.split},
                               {"samples", shard.samples},
                               {"bytes", shard.bytes},
                               {"xxh3_128", shard.checksum.hex()}});
+    if (shard.described) root["shards"].back()["described"] = true;
   }
   write_file_atomic(folder / "pack.json", root.dump(2) + "\n");
 }

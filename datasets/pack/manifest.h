@@ -16,13 +16,17 @@ inline constexpr int kPackVersion = 1;
 
 enum class PackKind { kSamples, kFeatures };
 enum class FeatureType { kFloat32, kBfloat16 };
+// Who says what the samples' labels are: whoever labelled the data, or the model that the pack is
+// for. The second are its own answers, against which it can be held for agreement alone.
+enum class PackTargets { kLabels, kModel };
 
 struct PackShard {
   std::string file;  // a name in the pack's folder
   Split split = Split::kTrain;
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
-  Digest checksum;  // of the whole file
+  Digest checksum;         // of the whole file
+  bool described = false;  // its features are of no samples: a classifier's rows describe them
 };
 
 // Which network the feature maps come from, and where it was cut.
@@ -41,6 +45,10 @@ struct PackManifest {
   // kSamples only: stands between the labels in a class's name (split_labels.h); 0: a class is one
   // label.
   char label_separator = 0;
+  PackTargets targets = PackTargets::kLabels;
+  // kModel only: how many classes are the answer to some real sample that is trained on; the others
+  // have features that the model's classifier describes, or none.
+  std::uint64_t reached = 0;
   KindPtr sample_kind;    // of the samples, or of what the feature maps were made of
   PackBackbone backbone;  // kFeatures only
   std::vector<PackShard> shards;

@@ -34,6 +34,7 @@ void check_pack_folder(const fs::path& folder) {
 PackWriter::PackWriter(fs::path folder, PackManifest manifest, PackOptions options)
     : folder_(std::move(folder)), manifest_(std::move(manifest)), options_(options) {
   manifest_.shards.clear();
+  manifest_.targets = options_.targets;
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw system_error("cannot create " + folder_.string(), error.value());
@@ -47,11 +48,12 @@ fs::path PackWriter::next_shard(Split split, const char* extension) const {
   return folder_ / (std::string(to_string(split)) + "-" + number + extension);
 }
 
-void PackWriter::close_shard(const fs::path& file, Split split, std::uint64_t samples) {
+void PackWriter::close_shard(const fs::path& file, Split split, std::uint64_t samples,
+                             bool described) {
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);  // as pack.json
   sync_file(file);
-  manifest_.shards.push_back(
-      {file.filename().string(), split, samples, fs::file_size(file), checksum_of(file)});
+  manifest_.shards.push_back({file.filename().string(), split, samples, fs::file_size(file),
+                              checksum_of(file), described});
 }
 
 void PackWriter::finish() { write_manifest(folder_, manifest_); }

@@ -12,6 +12,7 @@ namespace moil::data {
 struct PackOptions {
   std::uint64_t shard_bytes = 256 << 20;  // a shard is closed once it holds as much
   char label_separator = 0;               // PackManifest::label_separator
+  PackTargets targets = PackTargets::kLabels;
 };
 
 // kAlreadyExists if the folder is there and not empty.
@@ -28,7 +29,9 @@ class PackWriter {
   // The path of the split's next shard, "train-00000.tar".
   [[nodiscard]] std::filesystem::path next_shard(Split split, const char* extension) const;
   // After the file is written: fsyncs it and notes size and checksum.
-  void close_shard(const std::filesystem::path& file, Split split, std::uint64_t samples);
+  void close_shard(const std::filesystem::path& file, Split split, std::uint64_t samples,
+                   bool described = false);
+  void set_reached(std::uint64_t reached) { manifest_.reached = reached; }
   void finish();
 
  private:

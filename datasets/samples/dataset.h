@@ -34,6 +34,8 @@ class Dataset {
   [[nodiscard]] virtual Digest digest(std::size_t i) const = 0;
   // Samples that look alike share it, and are of one split.
   [[nodiscard]] virtual std::int64_t scene(std::size_t /*i*/) const { return kOwnScene; }
+  // Whether it is no sample of the world, but what a classifier's rows describe (PackShard).
+  [[nodiscard]] virtual bool is_described(std::size_t /*i*/) const { return false; }
 };
 
 // The first bytes of a file, and how many there are.

@@ -90,6 +90,7 @@ MixedSample global_sample(const Dataset& dataset, std::size_t i) {
   const auto labels = dataset.labels(i);
   MixedSample sample{{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
   sample.scene = dataset.scene(i);
+  sample.described = dataset.is_described(i);
   return sample;
 }
 
@@ -117,8 +118,7 @@ void pass_over_held_out(Mix& result) {
 void pass_over_trained_scenes(Mix& result) {
   std::unordered_set<std::int64_t> trained;
   for (const auto& sample : result.train)
-    if (!sample.is_global() && sample.scene != kOwnScene)
-      trained.insert(sample.scene);
+    if (!sample.is_global() && sample.scene != kOwnScene) trained.insert(sample.scene);
   result.also_trained = std::erase_if(result.local_validation, [&](const MixedSample& sample) {
     return trained.contains(sample.scene);
   });

@@ -44,6 +44,7 @@ struct MixedSample {
   std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
   // Parts without a signal (Kind::signal), in order; empty if it was not asked.
   std::vector<std::uint32_t> silent = {};
+  bool described = false;  // Dataset::is_described()
 
   [[nodiscard]] bool is_global() const { return ref.source == Source::kGlobal; }
   [[nodiscard]] bool is_silent(std::uint32_t part) const {
@@ -70,8 +71,9 @@ struct Mix {
   std::vector<MixedSample> train;  // global samples, then local ones
   std::vector<MixedSample> global_validation;
   std::vector<MixedSample> local_validation;
-  std::size_t also_held_out = 0;  // training samples that were passed over for it
-  std::size_t also_trained = 0;   // samples held out that were passed over for their scene
+  bool global_is_answered = false;  // global labels are a model's own answers (PackTargets)
+  std::size_t also_held_out = 0;    // training samples that were passed over for it
+  std::size_t also_trained = 0;     // samples held out that were passed over for their scene
 };
 
 struct MixOptions {

@@ -43,8 +43,10 @@ std::string waited_text(const Json& waited) {
 
 std::string pair_text(const Json& night, const std::string& which) {
   if (!night[which + "_after"].is_number()) return "";
+  const Json after = night[which + "_after"];
   return which + " " + quality_text(night[which + "_before"], night) + " -> " +
-         quality_text(night[which + "_after"], night) + ", ";
+         (which == "global" ? global_quality_text(after, night) : quality_text(after, night)) +
+         ", ";
 }
 
 void add_jobs(Rows& rows, const Json& status, const Json& overview) {

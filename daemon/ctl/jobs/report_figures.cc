@@ -15,10 +15,6 @@ std::string method_text(const Json& method) {
   return cell(method);
 }
 
-std::string metric_of(const Json& details) {
-  return scores_of(details).value("metric", "accuracy");
-}
-
 std::string joules_text(double joules) {
   if (joules < 1e3) return formatted(joules, "%.0f J");
   if (joules < 1e6) return formatted(joules / 1e3, "%.1f kJ");
@@ -53,7 +49,7 @@ Rows trained_rows(const Json& details) {
         {"layers", "the last " + cell(units) + " of " + cell(at(details, "/freeze/units"))});
   if (const Json anchor = at(details, "/anchor"); anchor.is_object())
     rows.push_back({"anchor", "version " + cell(at(anchor, "/version")) + ", global " +
-                                  metric_of(details) + " " +
+                                  metric_name(scores_of(details), "global") + " " +
                                   quality_text(at(anchor, "/global"), scores_of(details))});
   if (const Json deadline = at(details, "/deadline/seconds"); deadline.is_number())
     rows.push_back({"to end within", duration_text(deadline.get<double>())});

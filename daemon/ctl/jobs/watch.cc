@@ -53,13 +53,12 @@ void print_result(Console& console, const Json& job) {
     return quality_text(result.value(which + "_before", Json()), result) + " -> " +
            quality_text(result.value(which + "_after", Json()), result);
   };
-  const std::string metric = result.value("metric", "accuracy");
   std::vector<std::vector<std::string>> rows{
       {"model", cell(job["model"]) + " version " + cell(job["version"])}};
   for (auto& row : new_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
   for (auto& row : silent_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
-  rows.insert(rows.end(), {{"global " + metric, pair("global")},
-                           {"local " + metric, pair("local")},
+  rows.insert(rows.end(), {{"global " + metric_name(result, "global"), pair("global")},
+                           {"local " + metric_name(result, "local"), pair("local")},
                            {"epochs", cell(result.value("epochs", Json()))},
                            {"time", duration_text(result.value("seconds", 0.0))}});
   if (const std::string processors = processors_words(at(result, "/details")); !processors.empty())

@@ -115,7 +115,7 @@ int list(Session& session, const ModelOptions& options) {
       {"MODEL", "VERSION", "ACTIVE", "GLOBAL", "LOCAL", "CREATED", "SUMMARY"}};
   for (const Json& v : reply["models"]) {
     rows.push_back({cell(v["model"]), cell(v["version"]), v["active"] == true ? "*" : "",
-                    quality_text(v["metrics"].value("global_after", Json()), v["metrics"]),
+                    global_quality_text(v["metrics"].value("global_after", Json()), v["metrics"]),
                     quality_text(v["metrics"].value("local_after", Json()), v["metrics"]),
                     cell(v["created_at"]), cell(v["summary"]) + forgotten_text(v)});
   }

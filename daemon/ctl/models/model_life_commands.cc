@@ -55,8 +55,7 @@ void add_accuracy(Rows& rows, const Json& v, const std::string& which) {
   const Json& metrics = v["metrics"];
   const Json after = at(metrics, ("/" + which + "_after").c_str());
   if (after.is_null()) return;
-  const Json metric = at(metrics, "/metric");
-  rows.push_back({which + " " + (metric.is_string() ? cell(metric) : "accuracy"),
+  rows.push_back({which + " " + metric_name(metrics, which),
                   quality_text(at(metrics, ("/" + which + "_before").c_str()), metrics) + " -> " +
                       quality_text(after, metrics)});
 }

@@ -19,6 +19,9 @@ ChartLine line_of(const Json& curve, const std::string& name, const std::string&
 // From the model before the night on, which is epoch 0.
 ChartLine quality_line(const Json& job, const std::string& side) {
   ChartLine line = line_of(at(job, "/result/details/curve"), side, side);
+  const Json& result = job.at("result");
+  if (const std::string name = metric_name(result, side); name != metric_name(result, "local"))
+    line.name = name;
   const auto before = number_at(job, ("/result/" + side + "_before").c_str());
   if (before && !line.points.empty()) line.points.insert(line.points.begin(), {0.0, *before});
   return line;
@@ -33,7 +36,7 @@ std::string figure(const std::string& title, const std::string& chart) {
 
 std::string curves_section(const Json& job) {
   const Json curve = at(job, "/result/details/curve");
-  const std::string metric = html::words(job.at("result").value("metric", "accuracy"));
+  const std::string metric = html::words(metric_name(job.at("result"), "local"));
   const bool is_fraction = at(job, "/result/is_fraction") != false;
   const std::string loss =
       draw_line_chart("loss by epoch", {line_of(curve, "loss", "loss")}, false);

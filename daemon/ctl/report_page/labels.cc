@@ -57,7 +57,8 @@ std::string track(const LabelChange& label) {
 
 std::string count_text(double count) { return formatted(Json(count), "%.0f"); }
 
-std::string side_table(const std::string& title, const std::vector<LabelChange>& all) {
+std::string side_table(const std::string& title, const std::vector<LabelChange>& all,
+                       const std::string& right = "right") {
   if (all.empty()) return "";
   std::string rows;
   const std::vector<LabelChange> shown = most_changed(all);
@@ -67,9 +68,9 @@ std::string side_table(const std::string& title, const std::vector<LabelChange>&
                    count_text(label.before) + " → " + html::element("b", count_text(label.after)) +
                        " of " + count_text(label.held_out)});
   }
-  std::string html =
-      html::element("h3", title) + "\n" +
-      html::table({"label", "share that is right", "held out, right"}, rows, "class=\"tracks\"");
+  std::string html = html::element("h3", title) + "\n" +
+                     html::table({"label", "share that is " + right, "held out, " + right}, rows,
+                                 "class=\"tracks\"");
   if (all.size() > shown.size())
     html += html::paragraph(
         "and " + std::to_string(all.size() - shown.size()) + " labels that changed less",
@@ -81,8 +82,10 @@ std::string side_table(const std::string& title, const std::vector<LabelChange>&
 
 std::string labels_section(const Json& job) {
   const Json labels = at(job, "/result/details/labels");
+  const bool is_agreement = metric_name(job.at("result"), "global") == "agreement";
   const std::string both = side_table("Your samples", changes_of(labels, "local")) +
-                           side_table("What it knew before", changes_of(labels, "global"));
+                           side_table("What it knew before", changes_of(labels, "global"),
+                                      is_agreement ? "answered as then" : "right");
   if (both.empty()) return "";
   return html::section("What got better and worse",
                        html::paragraph("A ring is the model before the night, a dot the one after.",

@@ -29,7 +29,7 @@ std::string named(const std::vector<Json>& names) {
 
 // "local accuracy rose from 10.0% to 98.0%", "global accuracy was not measured"
 std::string change_text(const Json& result, const std::string& side) {
-  const std::string what = side + " " + html::words(result.value("metric", "accuracy"));
+  const std::string what = side + " " + html::words(metric_name(result, side));
   const auto before = number_at(result, ("/" + side + "_before").c_str());
   const auto after = number_at(result, ("/" + side + "_after").c_str());
   if (!after) return what + " was not measured";
@@ -79,8 +79,7 @@ std::string figure(const std::string& what, const std::string& value, const std:
 std::string quality_figure(const Json& result, const std::string& side) {
   const Json before = at(result, ("/" + side + "_before").c_str());
   const Json after = at(result, ("/" + side + "_after").c_str());
-  return figure(side + " " + html::words(result.value("metric", "accuracy")),
-                quality_text(after, result),
+  return figure(side + " " + html::words(metric_name(result, side)), quality_text(after, result),
                 before.is_number() ? "before: " + quality_text(before, result) : "");
 }
 

@@ -32,7 +32,7 @@ std::string trial_row(const Json& trial, const Json& chosen, const Json& result)
     verdict += (verdict.empty() ? "" : ": ") + html::words(why);
   return html::row(
       {settings_text(at(trial, "/settings")), quality_text(at(trial, "/local"), result),
-       quality_text(at(trial, "/global"), result), html::words(at(trial, "/samples")),
+       global_quality_text(at(trial, "/global"), result), html::words(at(trial, "/samples")),
        seconds.is_number() ? short_time_text(seconds.get<double>()) : "-", verdict},
       is_chosen ? "class=\"chosen\"" : "");
 }

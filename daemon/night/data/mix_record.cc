@@ -31,8 +31,15 @@ DigestIndex index_of(const data::Dataset& dataset) {
   return index;
 }
 
-std::vector<MixedSample> list_from_json(const nlohmann::json& json, const DigestIndex& global,
-                                        const DigestIndex& local, std::size_t& lost) {
+struct Side {
+  const data::Dataset& samples;
+  const DigestIndex index;
+
+  explicit Side(const data::Dataset& dataset) : samples(dataset), index(index_of(dataset)) {}
+};
+
+std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Side& global,
+                                        const Side& local, std::size_t& lost) {
   std::vector<MixedSample> samples;
   for (const auto& item : json) {
     MixedSample sample;
@@ -42,13 +49,14 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Digest
     if (item.size() > 3) sample.parts = item.at(3).get<std::uint32_t>();
     if (item.size() > 4) sample.scene = item.at(4).get<std::int64_t>();
     if (item.size() > 5) sample.silent = item.at(5).get<std::vector<std::uint32_t>>();
-    const DigestIndex& index = sample.is_global() ? global : local;
-    const auto it = index.find(sample.digest);
-    if (it == index.end()) {
+    const Side& side = sample.is_global() ? global : local;
+    const auto it = side.index.find(sample.digest);
+    if (it == side.index.end()) {
       ++lost;
       continue;
     }
     sample.ref.index = it->second;
+    sample.described = side.samples.is_described(it->second);
     samples.push_back(std::move(sample));
   }
   return samples;
@@ -59,6 +67,7 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Digest
 nlohmann::json to_json(const data::Mix& mix) {
   return {{"classes", mix.classes},
           {"global_classes", mix.global_classes},
+          {"global_is_answered", mix.global_is_answered},
           {"also_held_out", mix.also_held_out},
           {"also_trained", mix.also_trained},
           {"train", list_to_json(mix.train)},
@@ -69,10 +78,11 @@ nlohmann::json to_json(const data::Mix& mix) {
 data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
                         const data::Dataset& local, std::size_t& lost) {
   try {
-    const DigestIndex of_global = index_of(global), of_local = index_of(local);
+    const Side of_global(global), of_local(local);
     data::Mix mix;
     mix.classes = json.at("classes").get<std::vector<std::string>>();
     mix.global_classes = json.at("global_classes");
+    mix.global_is_answered = json.value("global_is_answered", false);
     mix.also_held_out = json.value("also_held_out", std::size_t{0});
     mix.also_trained = json.value("also_trained", std::size_t{0});
     mix.train = list_from_json(json.at("train"), of_global, of_local, lost);

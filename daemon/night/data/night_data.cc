@@ -89,6 +89,7 @@ void NightData::choose(const Choice& choice) {
 void NightData::open_pack(const std::filesystem::path& pack, const data::Kind& kind) {
   const data::PackManifest manifest = data::read_manifest(pack);
   require_same_kind(manifest, kind);
+  targets_ = manifest.targets;
   if (manifest.kind == data::PackKind::kSamples) {
     readers_->images = data::open_sample_pack(pack);
   } else {
@@ -145,6 +146,7 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
   });
   if (!options.labels_are_numbers)
     at_field("/global/pack", [&] { renumber_classes(mix, model.labels); });
+  mix.global_is_answered = targets_ == data::PackTargets::kModel;
   check_labels(mix, model);
   if (mix.train.empty()) {
     throw field_error("/global/alpha",

@@ -94,6 +94,7 @@ class NightData {
   std::optional<Choice> choice_;  // if the job names labels
   Origins origins_;
   data::Reconciliation reconciliation_;
+  data::PackTargets targets_ = data::PackTargets::kLabels;
 };
 
 }  // namespace moil::night

@@ -47,9 +47,9 @@ std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& m
   std::vector<FoldedSample> samples;
   for (std::size_t i = 0; i < plan.samples.size(); ++i) {
     const data::MixedSample& sample = mix.train[plan.samples[i]];
-    samples.insert(
-        samples.end(), sample.shown_parts(),
-        {sample.has_signal() ? known.number.at(sample.labels[0]) : kOfNoClass, plan.folds[i]});
+    samples.insert(samples.end(), sample.shown_parts(),
+                   {sample.has_signal() ? known.number.at(sample.labels[0]) : kOfNoClass,
+                    plan.folds[i], sample.described});
   }
   samples.insert(samples.end(), plan.silences.size(), {kOfNoClass, kFolds});
   return samples;

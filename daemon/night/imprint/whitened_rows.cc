@@ -49,14 +49,19 @@ WhitenedRows::WhitenedRows(const Input& input)
   if (whitens_) whiten();
 }
 
-// At the mean of known samples; without any, at that of all.
+// At the mean of known samples; without real ones, at that of all real ones.
 void WhitenedRows::centre() {
-  const auto is_known = [&](const FoldedSample& s) { return !s.gets_row(in_.known); };
-  const bool any = std::ranges::any_of(in_.samples, is_known);
+  const auto is_known = [&](const FoldedSample& s) {
+    return !s.described && !s.gets_row(in_.known);
+  };
+  const bool describes = std::ranges::any_of(in_.samples, &FoldedSample::described);
+  const bool any = std::ranges::any_of(in_.samples, [&](const FoldedSample& s) {
+    return is_known(s) && (s.label != kOfNoClass || !describes);
+  });
   std::vector<double> sum(in_.width);
   std::size_t count = 0;
   for (std::size_t i = 0; i < in_.samples.size(); ++i) {
-    if (any && !is_known(in_.samples[i])) continue;
+    if (in_.samples[i].described || (any && !is_known(in_.samples[i]))) continue;
     for (std::size_t j = 0; j < in_.width; ++j) sum[j] += double{features_of(i)[j]};
     ++count;
   }
@@ -71,6 +76,11 @@ void WhitenedRows::number_classes() {
   std::vector<std::uint32_t> of_known(in_.known + 1, kNoPlace);  // and of no class
   auto places = static_cast<std::uint32_t>(in_.fresh);
   for (const FoldedSample& sample : in_.samples) {
+    if (sample.described) {
+      place_.push_back(kNoPlace);
+      continue;
+    }
+    ++real_;
     if (sample.gets_row(in_.known)) {
       place_.push_back(static_cast<std::uint32_t>(sample.label - in_.known));
       continue;
@@ -80,13 +90,14 @@ void WhitenedRows::number_classes() {
     place_.push_back(place);
   }
   count_.assign(places, 0);
-  for (const std::uint32_t place : place_) ++count_[place];
+  for (const std::uint32_t place : place_)
+    if (place != kNoPlace) ++count_[place];
 }
 
 void WhitenedRows::take_means() {
   means_.assign(count_.size() * in_.width, 0);
   for (std::size_t i = 0; i < in_.samples.size(); ++i)
-    for (std::size_t j = 0; j < in_.width; ++j)
+    for (std::size_t j = 0; j < in_.width && place_[i] != kNoPlace; ++j)
       means_[place_[i] * in_.width + j] += features_of(i)[j];
   for (std::size_t k = 0; k < count_.size(); ++k)
     for (std::size_t j = 0; j < in_.width && count_[k] > 1; ++j)
@@ -100,7 +111,10 @@ bool WhitenedRows::has_spread(std::size_t place) const {
 
 std::vector<float> WhitenedRows::covariance() {
   std::vector<float> matrix(in_.width * in_.width), scaled;
-  add_products(1, in_.features.data(), in_.samples.size(), in_.width, matrix);
+  for (std::size_t i = 0, end = 0; i < in_.samples.size(); i = std::max(end, i + 1)) {
+    for (end = i; end < in_.samples.size() && place_[end] != kNoPlace;) ++end;
+    add_products(1, features_of(i), end - i, in_.width, matrix);  // without what is described
+  }
   scaled.reserve(std::min(kMeansAtOnce, count_.size()) * in_.width);
   std::size_t used = 0;
   const auto subtract = [&] {
@@ -115,8 +129,7 @@ std::vector<float> WhitenedRows::covariance() {
     if (scaled.size() == kMeansAtOnce * in_.width) subtract();
   }
   subtract();
-  const std::size_t samples = in_.samples.size();
-  shrink(matrix, samples > used ? static_cast<double>(samples - used) : 0);
+  shrink(matrix, real_ > used ? static_cast<double>(real_ - used) : 0);
   return matrix;
 }
 
@@ -193,6 +206,7 @@ WhitenedRows::Fold::Fold(const WhitenedRows& all, std::size_t begin, std::size_t
                                      all.place_.begin() + wide(end));
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  std::erase(touched, kNoPlace);
   removed.reserve((end - begin + touched.size()) * width);
   for (const std::uint32_t place : touched) {
     std::vector<double> gone(width);  // less the mean, each

@@ -3,7 +3,9 @@
 // (label_doubts.h) share.
 //
 // A class's row is the mean of its samples' features less the mean of what is known, whitened by
-// the covariance of features within classes, and of length 1 there. The covariance is shrunken
+// the covariance of features within classes, and of length 1 there. If all that is known is
+// described by a classifier, the mean of the classes that get rows stands in for that of the known:
+// what real features have in common tells no class. The covariance is shrunken
 // towards a multiple of the identity by the oracle approximating coefficient (Chen et al., IEEE
 // Trans. Signal Processing 58, 2010), which wants no constant.
 //
@@ -36,6 +38,9 @@ struct FoldedSample {
   // row.
   std::uint32_t label = 0;
   std::size_t fold = 0;  // samples of one scene share one
+  // Of no sample of the world (Dataset::is_described()): it tells nothing of what features have in
+  // common, nor how they vary.
+  bool described = false;
 
   [[nodiscard]] bool gets_row(std::size_t known) const {
     return label >= known && label != kOfNoClass;
@@ -86,7 +91,8 @@ class WhitenedRows {
   bool whitens_;
   std::vector<float> middle_;
   // Classes that have a mean: the fresh ones, then those of the known that have samples.
-  std::vector<std::uint32_t> place_;  // by sample
+  std::vector<std::uint32_t> place_;  // by sample; none of described ones
+  std::size_t real_ = 0;              // samples that are not
   std::vector<float> means_;          // whitened, as features are
   std::vector<std::size_t> count_;
   std::vector<float> factor_;  // of the covariance

@@ -56,7 +56,7 @@ std::vector<std::string> classes_where(const Measured& m,
 }
 
 std::optional<std::string> global_objection(const daemon::GuardSpec& guard, const Measured& m) {
-  const Metric& metric = m.metric;
+  const Metric metric = m.global_metric();
   const std::string subject = "global " + metric.name;
   const double most = guard.max_global_drop;
   if (!m.global.before || !m.global.after)
@@ -104,11 +104,11 @@ std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
   if (!m.global.after) {
     const std::string why = m.global_held_out == 0 ? ": the pack holds out no samples"
                                                    : ": the held-out samples do not tell it";
-    return "global " + m.metric.name + " was not measured" + why;
+    return "global " + m.global_metric().name + " was not measured" + why;
   }
-  std::string text = change("global", m.metric, m.global);
+  std::string text = change("global", m.global_metric(), m.global);
   const double after = *m.global.after;
-  const bool falls = m.metric.loss_between(m.global.before.value_or(after), after) > 0;
+  const bool falls = m.global_metric().loss_between(m.global.before.value_or(after), after) > 0;
   if (falls && !asks_for_global(guard)) text += " (" + drop_setting(guard) + " allows any fall)";
   return text;
 }
@@ -145,14 +145,14 @@ std::optional<daemon::FieldError> not_measurable(const daemon::GuardSpec& guard,
   if (asks_for_global(guard) && counts.global_held_out == 0)
     return daemon::FieldError{
         "/guard/max_global_drop",
-        "global " + counts.metric.name +
+        "global " + counts.global_metric().name +
             " cannot be measured, for the global pack holds out no samples; " +
             drop_setting(guard) +
             " asks for it; use a pack with held-out samples, or set guard.max_global_drop to 1"};
   if (asks_for_global(guard) && !counts.global_tells)
     return daemon::FieldError{
         "/guard/max_global_drop",
-        "global " + counts.metric.name + " cannot be measured" +
+        "global " + counts.global_metric().name + " cannot be measured" +
             same_labels("the " + samples(counts.global_held_out) +
                         " that the global pack holds out") +
             drop_setting(guard) +

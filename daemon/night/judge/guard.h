@@ -1,10 +1,12 @@
 // Whether a new model may take the old one's place, and what is said of it: from what was measured
 // alone.
 //
-// Quality is told by the headline metric of the model's task: a classifier's accuracy. Global
-// quality is held against the model before the night and against the model's anchor, so that many
-// nights together cannot lose more than one may. What the guard asks for and nobody
-// measured is not passed. Pure functions; safe from any thread.
+// Quality is told by the headline metric of the model's task: a classifier's accuracy. If the
+// global labels are a model's own answers, that metric of global samples tells how much of them
+// still is answered so, and its name is agreement. Global quality is held against the model before
+// the night and against the model's anchor, so that many nights together cannot lose more than one
+// may. What the guard asks for and nobody measured is not passed. Pure functions; safe from any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -38,13 +40,20 @@ struct Anchor {
 };
 
 struct Measured {
-  Metric metric = {"accuracy"};
+  Metric metric = {"accuracy"};     // of the model's task
+  bool global_is_answered = false;  // Mix::global_is_answered
   Qualities global, local;
   std::size_t global_held_out = 0, local_held_out = 0, local_trained = 0;
   // Whether the labels of what is held out tell good answers from bad ones (measurable.h).
   bool global_tells = true, local_tells = true;
   std::optional<Anchor> anchor;  // if it is another version than the one before the night
   std::vector<LocalClass> local_classes;
+
+  [[nodiscard]] Metric global_metric() const {
+    Metric of_global = metric;
+    if (global_is_answered) of_global.name = "agreement";
+    return of_global;
+  }
 };
 
 // Why the guard cannot pass any model of this night, known before it is trained: it asks for a side

@@ -37,7 +37,9 @@ class Judging {
     each_of(mix_.global_validation, [&](std::int64_t sample, auto output, auto target) {
       global->add(output, target);
       count(found.global_right, mix_.global_validation, sample, task_.said(output, head_.form()));
-      calibrate(Calibrator::Side::kGlobal, mix_.global_validation, sample, output);
+      // What it answered once tells nothing of how often it is right.
+      if (!mix_.global_is_answered)
+        calibrate(Calibrator::Side::kGlobal, mix_.global_validation, sample, output);
       local.add_global(output, target);
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
@@ -120,6 +122,7 @@ nlohmann::json label_scores(const data::Mix& mix, const Judgement& before, const
 Measured counted(const data::Mix& mix, const Task& task) {
   Measured m;
   m.metric = task.headline();
+  m.global_is_answered = mix.global_is_answered;
   m.global_held_out = mix.global_validation.size();
   m.local_held_out = mix.local_validation.size();
   m.local_trained = mix.train.size() - count_global(mix);

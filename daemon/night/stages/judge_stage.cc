@@ -57,10 +57,15 @@ Measured JudgeStage::measured() const {
 }
 
 nlohmann::json JudgeStage::scores() const {
-  const Metric metric = night_.base.task->headline();
-  return {{"metric", metric.name},
-          {"is_fraction", metric.is_fraction},
-          {"global", {{"before", to_json(before_.global)}, {"after", to_json(after_.global)}}},
+  const Measured m = counted(night_.mix, *night_.base.task);
+  const auto of_global = [&](const Judgement& judgement) {
+    if (!night_.mix.global_is_answered) return to_json(judgement.global);
+    return to_json({{m.global_metric().name, judgement.headline_global()}});
+  };
+  return {{"metric", m.metric.name},
+          {"global_metric", m.global_metric().name},
+          {"is_fraction", m.metric.is_fraction},
+          {"global", {{"before", of_global(before_)}, {"after", of_global(after_)}}},
           {"local", {{"before", to_json(before_.local)}, {"after", to_json(after_.local)}}}};
 }
 

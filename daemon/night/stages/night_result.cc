@@ -148,6 +148,7 @@ daemon::JobResult night_result(NightContext& night, const NightStages& stages,
   result.local_before = measured.local.before;
   result.local_after = measured.local.after;
   result.metric = measured.metric.name;
+  result.global_metric = measured.global_metric().name;
   result.is_fraction = measured.metric.is_fraction;
   result.epochs = stages.run.trained().training() ? night.spec.train.epochs : 0;
   result.seconds = night.clock.total();

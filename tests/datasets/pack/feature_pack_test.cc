@@ -85,6 +85,35 @@ TEST_F(FeaturePackTest, HoldsTheSameFeatures) {
   }
 }
 
+TEST_F(FeaturePackTest, KnowsWhatTheModelAnsweredAndWhatIsDescribed) {
+  PackOptions options;
+  options.targets = PackTargets::kModel;
+  FeaturePackWriter writer(pack(), {"a", "b", "c"}, kind_, backbone_, options);
+  const std::vector<float> features(15, 1);
+  const std::vector<ClassId> label = {1};
+  writer.add(Split::kTrain, label, digest(0), features);
+  writer.add(Split::kValidation, label, digest(1), features);
+  writer.add(Split::kTrain, label, digest(2), features, true);
+  writer.add(Split::kValidation, label, digest(3), features, true);
+  writer.set_reached(1);
+  writer.finish();
+  const auto opened = open_feature_pack(pack());
+  EXPECT_EQ(opened->manifest().targets, PackTargets::kModel);
+  EXPECT_EQ(opened->manifest().reached, 1U);
+  ASSERT_EQ(opened->size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(opened->is_described(i),
+              opened->digest(i) == digest(2) || opened->digest(i) == digest(3));
+  auto manifest = parsed_json(read_text(pack() / "pack.json"));
+  manifest["targets"] = "dice";
+  write_file_atomic(pack() / "pack.json", manifest.dump());
+  expect_error(ErrorCode::kBadData, {"targets", "dice"}, [&] { (void)read_manifest(pack()); });
+  manifest["targets"] = "model";
+  manifest["reached"] = 4;
+  write_file_atomic(pack() / "pack.json", manifest.dump());
+  expect_error(ErrorCode::kBadData, {"reached"}, [&] { (void)read_manifest(pack()); });
+}
+
 TEST_F(FeaturePackTest, ATorsoIsNoPack) {
   {
     FeaturePackWriter writer(pack(), {"a"}, kind_, backbone_);

@@ -57,6 +57,29 @@ TEST(Guard, AnAnchorThatWasNotMeasuredIsNotPassed) {
   EXPECT_FALSE(objection(guard(1), m));
 }
 
+// Whatever is said of a night whose global labels are the model's own answers.
+TEST(Guard, AgreementWithOwnAnswersIsNeverCalledAccuracy) {
+  const auto says_agreement = [](const std::string& text) {
+    EXPECT_THAT(text, AllOf(HasSubstr("global agreement"), Not(HasSubstr("global accuracy"))));
+  };
+  Measured m = measured(1.0, 0.9);
+  m.global_is_answered = true;
+  const Metric metric = m.global_metric();
+  EXPECT_EQ(metric.name, "agreement");
+  says_agreement(objection(guard(0.03), m).value_or(""));
+  says_agreement(verdict(guard(0.2), m));
+  EXPECT_THAT(verdict(guard(0.2), m), HasSubstr("local accuracy"));
+  m.anchor = Anchor{1, 1.0, ""};
+  says_agreement(objection(guard(0.03), m).value_or(""));
+  m.global = {std::nullopt, std::nullopt};
+  says_agreement(objection(guard(0.03), m).value_or(""));
+  says_agreement(verdict(guard(1), m));
+  m.global_tells = false;
+  says_agreement(not_measurable(guard(0.03), m)->message);
+  m.global_held_out = 0;
+  says_agreement(not_measurable(guard(0.03), m)->message);
+}
+
 TEST(Guard, ALossIsAllowedUpToItsLimit) {
   EXPECT_FALSE(objection(guard(0.05), measured(0.95, 0.90)));  // 0.0499999...
   EXPECT_FALSE(objection(guard(0.1), measured(0.3, 0.2)));     // 0.0999999...
