@@ -57,13 +57,14 @@ Json nights_of(ClientSession& session, const std::string& model) {
     const Json result = job.value("result", Json());
     if (job["model"] != model || !result.is_object() || !result["local_after"].is_number())
       continue;
-    nights.insert(nights.begin(), {{"job", job["id"]},
-                                   {"at", job["finished_at"]},
-                                   {"before", result["local_before"]},
-                                   {"after", result["local_after"]},
-                                   {"version", job.value("version", Json())},
-                                   {"metric", result.value("metric", "accuracy")},
-                                   {"is_fraction", result.value("is_fraction", true)}});
+    const Json night = {{"job", job["id"]},
+                        {"at", job["finished_at"]},
+                        {"before", result["local_before"]},
+                        {"after", result["local_after"]},
+                        {"version", job.value("version", Json())},
+                        {"metric", result.value("metric", "accuracy")},
+                        {"is_fraction", result.value("is_fraction", true)}};
+    nights.insert(nights.begin(), night);
   }
   return nights;
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from images import grey_png
-from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, wait_for, worker_script
+from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, small_night, wait_for, worker_script
 from lib.programs import ROOT, program, run
 from lib.review.browser import PHONE, Browser, missing
 from lib.review.running import Review
@@ -111,6 +111,37 @@ def open_tab(browser: Browser, review: Review, tab: str = "unlabelled") -> None:
     browser.open(review.address)
     browser.until("document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
     browser.click(f"[data-tab={tab}]")
+
+
+# Texts whose contrast to what lies behind them is less than WCAG asks for (AA), with their contrast.
+FAINT = """(() => {
+  const context = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const paint = (color) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = color;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => paint(color).slice(0, 3).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (; element; element = element.parentElement) {
+      const color = getComputedStyle(element).backgroundColor;
+      if (paint(color)[3] === 255) return color;
+    }
+    return 'white';
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!text || !element.checkVisibility() || element.closest('.picture, .check, :disabled, svg')) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) faint.push(`${element.tagName} ${element.className} ${contrast.toFixed(1)}`);
+  }
+  return faint;
+})()"""
 
 
 class PageTest(Case):
@@ -395,6 +426,25 @@ class PageTest(Case):
         browser.until("document.querySelector('#train-text').textContent.includes('pack')")
         self.assertEqual([word for told in browser.complaints() for word in told.split() if "/api/" not in word and "409" not in word],
                          "Failed to load resource: the server responded with a status of (Conflict)".split())
+        # A night, which tells how it went and leaves its pack to the next one.
+        ctl = ctl_of(self.daemon)
+        for digit, label in (("7", "seven"), ("8", "eight")):
+            ctl.add_label(world.place.held_out[digit][:5], label, "val")
+        train = {"epochs": 2, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.001}}
+        night = ctl.wait(ctl.submit(small_night("night", MODEL, world.pretrained.pack, train=train, guard={"max_global_drop": 1.0})))
+        self.assertIn(night["state"], ("succeeded", "rejected-by-guard"), night["message"])
+        browser.click("[data-tab=unlabelled]")
+        browser.click("[data-tab=home]")
+        browser.until("document.querySelector('#night').textContent !== 'No night has run yet.'")
+        after = round(100 * night["result"]["local_after"])
+        browser.until(f"document.querySelector('#chart-now').textContent === '{after}%'")
+        self.assertEqual(browser.run("document.querySelectorAll('#chart .dot').length"), 2, "before, and after")
+        self.assertIn(f"{after}%", browser.text("#night"))
+        self.keep_picture(browser, "home-after-a-night")
+        browser.click("#train")
+        wait_for("a second job", lambda: len(ctl.json("job", "list")["jobs"]) == 2)
+        ctl.wait(ctl.json("job", "list")["jobs"][0]["id"])
+        browser.until(f"document.querySelector('#best h1').textContent === '{count} samples wait for a label'")
         browser.click("#best .main")
         browser.until("document.querySelectorAll('.cell img').length >= 10")
         browser.press("1", "2", "2")
@@ -459,7 +509,12 @@ class PageTest(Case):
             self.assertTrue(150 <= box[0] <= 260, box)
             self.assertEqual(browser.run("getComputedStyle(document.querySelector('#cell-0 img')).objectFit"), "cover")
             last = "Math.max(...[...document.querySelectorAll('.cell')].map((cell) => cell.getBoundingClientRect().right))"
-            self.assertTrue(width - 40 < browser.run(last) <= width, "they fill the window, and no more")
+            right = browser.run(last)
+            self.assertTrue(width - 40 < right <= width, f"they fill the window of {width}, and no more: {right}")
+            for dark in (False, True):
+                browser.show_in(dark=dark)
+                browser.run("new Promise((done) => setTimeout(done, 500))")  # colours come in a few milliseconds
+                self.assertEqual(browser.run(FAINT), [], "what has less contrast than 4.5 is hard to read")
             review.token = browser.run("location.hash.slice(1)")
             review.address = f"http://127.0.0.1:{review.port}/#{review.token}"
 
