@@ -485,6 +485,33 @@ class PageTest(Case):
         self.assertEqual(browser.complaints(), [])
 
     @unittest.skipIf(missing(), missing())
+    def test_a_sample_gets_several_labels_of_a_model_that_tags(self) -> None:
+        tagging, name = world.new_folder("tags") / "model", self.unlabelled
+        shutil.copytree(world.pretrained.model, tagging)
+        (tagging / "task.json").write_text('{"task": "tag"}')
+        ctl_of(self.daemon).import_model(tagging, "tags")
+        review, browser = self.review("--no-open", "--model", "tags"), self.browser()
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 10 && document.querySelector('.proposed, .unsure')")
+        browser.until("document.querySelector('#model').textContent === ''")
+        browser.press("1", "2")
+        self.until_labels({name[0]: ["eight", "seven"]})
+        browser.until("document.querySelector('.cell.cursor').id === 'cell-0'")
+        browser.press("1")
+        self.until_labels({name[0]: ["eight"]})
+        browser.press("u")
+        self.until_labels({name[0]: ["eight", "seven"]})
+        browser.press("n")
+        self.until_labels({name[0]: ["something else"]})
+        # What not all of several have, they all get.
+        browser.press("Home", "ArrowRight")
+        browser.press("1")
+        browser.press("ArrowRight", hold="Shift")
+        browser.press("2", "1")
+        self.until_labels({name[1]: ["eight", "seven"], name[2]: ["eight", "seven"]})
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
     def test_who_may_not_see_it_is_told_how_to_begin(self) -> None:
         review, browser = self.review("--no-open"), self.browser()
         browser.open(f"http://127.0.0.1:{review.port}/#0000")
