@@ -123,6 +123,7 @@ void give_too_long(Response& response) {
 void give_closed(const Request& request, Response& response) {
   if (request.method != "GET") return give_text(response, 403, kClosed, "text/plain");
   give_text(response, 403, closed_page(), "text/html; charset=utf-8");
+  response.headers.erase("Content-Security-Policy");
   response.set_header("Content-Security-Policy", kClosedPolicy);
 }
 

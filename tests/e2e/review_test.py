@@ -6,6 +6,7 @@ import contextlib
 import http.server
 import os
 import pty
+import re
 import select
 import shutil
 import socket
@@ -239,8 +240,8 @@ class PageTest(Case):
         browser.click("#help button")
         browser.until("!document.querySelector('#help').open")
         # The page is loaded again.
-        browser.run("location.reload()")
-        browser.until("document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
+        browser.run("window.old = true; location.reload()")
+        browser.until("!window.old && document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
         browser.click("[data-tab=unlabelled]")
         browser.until("document.querySelectorAll('.cell img').length >= 20")
         browser.until("document.querySelector('.proposed, .unsure')")
@@ -337,7 +338,7 @@ class PageTest(Case):
         ctl_of(self.daemon).json("label", "assign", self.digest(second), "--label", "nine")
         browser.click("[data-tab=home]")
         browser.click("[data-tab=labelled]")
-        position = f"[...document.querySelectorAll('.cell')].find((cell) => cell.dataset.name?.endsWith('{second}'))"
+        position = f"[...document.querySelectorAll('.cell:not([hidden])')].find((cell) => cell.dataset.name?.endsWith('{second}'))"
         browser.press("End")
         browser.until(position)
         browser.run(f"{position}.id = 'second'")
@@ -441,6 +442,7 @@ class PageTest(Case):
         self.assertEqual(browser.run("document.querySelectorAll('#chart .dot').length"), 2, "before, and after")
         self.assertIn(f"{after}%", browser.text("#night"))
         self.keep_picture(browser, "home-after-a-night")
+        ctl.add_label(world.place.held_out["9"][:5], "sign", "train")
         browser.click("#train")
         wait_for("a second job", lambda: len(ctl.json("job", "list")["jobs"]) == 2)
         ctl.wait(ctl.json("job", "list")["jobs"][0]["id"])
@@ -531,6 +533,7 @@ class PageTest(Case):
             browser.click("[data-tab=unlabelled]")
             browser.until("document.querySelectorAll('.cell img').length >= 4")
             self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), width)
+            browser.until("document.querySelector('#cell-0 img')")
             box = browser.run("(({width, height}) => [width, height])(document.querySelector('#cell-0 .picture').getBoundingClientRect())")
             self.assertAlmostEqual(box[0], box[1], delta=1)
             self.assertTrue(150 <= box[0] <= 260, box)

@@ -13,10 +13,17 @@ function touch(items) {
     if (!state.touched.has(item.digest)) state.touched.set(item.digest, {item, before: item.labels});
 }
 
+const waiting = new Map();             // digest -> decisions that are not answered yet
+
+function wait(items, by) {
+  for (const {digest} of items) waiting.set(digest, (waiting.get(digest) || 0) + by);
+}
+
+// An answer that comes after the next decision is of the past.
 function take(changed, decided) {
   for (const {digest, labels} of changed) {
     const item = found.get(digest) || (state.touched.get(digest) || {}).item;
-    if (item) Object.assign(item, {labels, decided});
+    if (item && !waiting.get(digest)) Object.assign(item, {labels, decided});
   }
 }
 
@@ -61,8 +68,10 @@ const decide = safely(async (decisions, stays = false) => {
   if (stays) redraw();
   else goOn(entry.items);
   const body = {decisions: decisions.map(({items, labels}) => ({digests: items.map((item) => item.digest), labels}))};
+  wait(entry.items, 1);
   try {
-    take((await inTurn(() => call('decide', body))).changed, true);
+    const {changed} = await inTurn(() => call('decide', body)).finally(() => wait(entry.items, -1));
+    take(changed, true);
   } catch (error) {
     entry.items.forEach((item, i) => Object.assign(item, entry.before[i]));
     entry.failed = true;

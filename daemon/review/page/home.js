@@ -153,7 +153,7 @@ const train = safely(async () => {
   try {
     await call('learn');
   } catch (error) {
-    refusal = error.message;
+    refusal = error.message.replace(/^.* is wrong: \/\S*: /, '');  // what was asked is not the reader's matter
   }
   submitted = false;
   await look();

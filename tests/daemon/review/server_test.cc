@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <fstream>
@@ -82,9 +82,8 @@ class Review : public daemon::SamplesTest {
 
 TEST_F(Review, NobodyComesInWithoutTheTokenOrTheSecret) {
   const httplib::Headers ours{{"Origin", origin()}};
-  for (const char* name :
-       {"samples", "labels", "previews", "large", "decide", "undo", "home", "learn", "predict",
-        "proposals", "doubts", "sound", "end"}) {
+  for (const char* name : {"samples", "labels", "previews", "large", "decide", "undo", "home",
+                           "learn", "predict", "proposals", "doubts", "sound", "end"}) {
     const std::string path = std::string("/api/") + name;
     EXPECT_EQ(post_status(path, "{}", ours), 403) << path;
     EXPECT_EQ(post_status(path, "{}", {{"Origin", origin()}, {"Moil-Review", token()}}), 403)
@@ -323,15 +322,14 @@ TEST(ReviewServer, EndsWhileTheModelIsAsked) {
 
 // A page that is closed, or a browser that is gone.
 TEST_F(Review, TheModelsWorkEndsWithThePage) {
-  test::import_model(moild_);
+  daemon::test::import_model(moild_);
   open();
   const auto state = folder_ / "state";
   std::ofstream(state / "hold-studies") << "yes";
   for (const char* name : {"proposals", "doubts"}) {
     httplib::Client page("127.0.0.1", port_);
-    std::thread asking([&] {
-      (void)page.Post(std::string("/api/") + name, headers_, "{}", "application/json");
-    });
+    std::thread asking(
+        [&] { (void)page.Post(std::string("/api/") + name, headers_, "{}", "application/json"); });
     const auto workers = [&] {
       std::vector<pid_t> found;
       std::ifstream in(state / "studies");
@@ -339,12 +337,12 @@ TEST_F(Review, TheModelsWorkEndsWithThePage) {
       return found;
     };
     const std::size_t before = name == std::string("proposals") ? 0 : 1;
-    ASSERT_TRUE(test::eventually([&] { return workers().size() > before; })) << name;
+    ASSERT_TRUE(daemon::test::eventually([&] { return workers().size() > before; })) << name;
     const pid_t worker = workers().back();
     EXPECT_EQ(::kill(worker, 0), 0);
     page.stop();
     asking.join();
-    EXPECT_TRUE(test::eventually([&] { return ::kill(worker, 0) != 0; })) << name;
+    EXPECT_TRUE(daemon::test::eventually([&] { return ::kill(worker, 0) != 0; })) << name;
   }
   std::filesystem::remove(state / "hold-studies");
 }

@@ -101,15 +101,24 @@ TEST_F(Studies, AnAnswerIsGivenAgainUntilAnythingOfItChanges) {
   let_go();
   std::string cat;
   const std::vector<std::pair<const char*, std::function<void()>>> changes = {
-      {"a sample", [&] { cat = add("cat", "one")["samples"][0]["digest"]; }},
+      {"a sample", [&] { cat = add("cat", "one")["digest"]; }},
       {"an unlabelled one",
        [&] {
-         call("label.add", {{"labels", Json::array()},
-                            {"samples", {{{"content", encode_base64(photo("two"))}}}}});
+         const Json two = {{"content", encode_base64(photo("two"))}};
+         call("label.add", {{"labels", Json::array()}, {"samples", Json::array({two})}});
        }},
-      {"a label", [&] { call("label.assign", {{"samples", {cat}}, {"label", "dog"}}); }},
-      {"a name", [&] { call("label.rename", {{"from", "dog"}, {"to", "hound"}}); }},
-      {"a sample less", [&] { call("label.forget", {{"digest", cat}}); }},
+      {"a label",
+       [&] {
+         call("label.assign", {{"samples", Json::array({cat})}, {"label", "dog"}});
+       }},
+      {"a name",
+       [&] {
+         call("label.rename", {{"from", "dog"}, {"to", "hound"}});
+       }},
+      {"a sample less",
+       [&] {
+         call("label.forget", {{"digest", cat}});
+       }},
       {"another model", [&] { import_model(server_); }},
   };
   for (const char* method : {"label.suggest", "label.audit", "label.meanings"}) {
