@@ -1,5 +1,7 @@
 #include "daemon/client/client.h"
 
+#include <poll.h>
+
 #include <cerrno>
 
 #include "daemon/rpc/receive.h"
@@ -54,6 +56,12 @@ void Client::send(const std::string& line, std::span<const int> files) {
   }
 }
 
+void Client::wait() const {
+  constexpr int kMilliseconds = 200;
+  pollfd readable{socket_.get(), POLLIN, 0};
+  while (look_ && ::poll(&readable, 1, kMilliseconds) == 0) look_();
+}
+
 Json Client::read_message() {
   for (;;) {
     const std::size_t end = buffer_.find('\n');
@@ -62,6 +70,7 @@ Json Client::read_message() {
       buffer_.erase(0, end + 1);
       return message;
     }
+    wait();
     char chunk[1 << 16];
     const ssize_t n = ::read(socket_.get(), chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;

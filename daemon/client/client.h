@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/json/fields.h"
@@ -31,6 +32,9 @@ class Client {
   // that come in between; without it, next_notification() has them.
   Json call(const std::string& method, const Json& params, std::span<const int> files = {},
             const OnNotification& tell = {});
+  // Called some times a second while something is waited for. What it throws ends the call, and
+  // the connection is of no more use.
+  void while_waiting(std::function<void()> look) { look_ = std::move(look); }
   Json next_notification();  // waits
   // Whether the next one need not be waited for; until then, this becomes readable.
   bool has_notification() const;
@@ -40,6 +44,9 @@ class Client {
   void send(const std::string& line, std::span<const int> files);
   Json read_message();
 
+  void wait() const;
+
+  std::function<void()> look_;
   UniqueFd socket_;
   std::string buffer_;
   std::vector<Json> notifications_;

@@ -20,19 +20,19 @@ class Desk {
   [[nodiscard]] Json samples(bool unlabelled, std::int64_t after);
   // Samples with their "digest" and "labels" that were listed otherwise: by doubts().
   void take_note(const Json& samples);
-  // {"labels": names, those with most samples first, "unlabelled": how many samples}
+  // {"labels": names, those with most samples first, "unlabelled", "labelled": how many samples}
   [[nodiscard]] Json labels();
   struct Decision {
     std::vector<std::string> digests;
-    Json label;  // null: none
+    std::vector<std::string> labels;  // that they have then; none: they are unlabelled
   };
-  // Samples get a label in place of those they have: {"changed": [{"digest", "labels"}]}. Decisions
+  // Samples get labels in place of those they have: {"changed": [{"digest", "labels"}]}. Decisions
   // that are made together are taken back together. kNotFound, and nothing is changed, for a sample
   // that was not listed.
   Json decide(const std::vector<Decision>& decisions);
-  // Takes the last decision back that is not taken back yet, out of moild's list of steps
-  // (label.undo): as decide(), with the labels that the samples have again. A label that came with
-  // the decision goes with it. Nothing is changed if there is none. What others did stays.
+  // Takes the last decision back that is not taken back yet, by whomever, out of moild's list of
+  // steps (label.undo): as decide(), with the labels that the samples have again. A label that came
+  // with the decision goes with it. Nothing is changed if there is none. What others did stays.
   Json undo();
 
  private:
@@ -44,7 +44,8 @@ class Desk {
   };
 
   Before labels_of(const std::vector<Decision>& decisions) const;
-  Json assign(const std::vector<std::string>& digests, const Json& label, const std::string& step);
+  Labels assign(const Decision& decision, const std::string& step);
+  Json taken_back(const std::string& step);
 
   ClientSession& session_;
   // What is decided together is one step of moild's, too.
@@ -53,13 +54,5 @@ class Desk {
   Before known_;  // the labels of samples as they are, as far as they were listed
   std::vector<Made> made_;
 };
-
-// What the model proposes for unlabelled samples, the most useful to label first: {"suggestions":
-// [{"digest", "label", "probability", "not_sure", "others"}]}. model: empty if there is only
-// one. May take minutes.
-[[nodiscard]] Json proposals(ClientSession& session, const std::string& model);
-// Samples whose label is likely wrong, those most likely first: {"doubts": [{"digest", "name",
-// "labels", "looks_like", "probability"}]}. May take minutes.
-[[nodiscard]] Json doubts(ClientSession& session, const std::string& model);
 
 }  // namespace moil::daemon

@@ -15,6 +15,10 @@ class ClientSession {
 
   Client& client();
   void hang_up() { client_.reset(); }  // the next call connects anew
+  // As Client::while_waiting(), of the connection that there is.
+  void look_about(std::function<void()> look) {
+    if (client_) client_->while_waiting(std::move(look));
+  }
   Json call(const std::string& method, const Json& params, std::span<const int> files = {},
             const Client::OnNotification& tell = {});
   // The reply of a method that answers in pages, with MEMBER as the whole list, or its first `most`

@@ -44,7 +44,9 @@ Json list_labels(const LabelListParams& params, const LabelStore& store) {
         {{"after", label.name}});
   });
   Json reply = std::move(page).finish("labels");
-  reply["unlabelled"] = store.counts().unlabelled;
+  const data::StoreCounts counts = store.counts();
+  reply["unlabelled"] = counts.unlabelled;
+  reply["samples"] = counts.samples;
   return reply;
 }
 

@@ -16,6 +16,7 @@ constexpr std::size_t kMostAssigned = 10'000;
 struct AssignParams {
   std::vector<std::string> samples;  // digests
   std::optional<std::string> label;
+  std::vector<std::string> labels;  // several, in place of `label`
   std::string step;
 };
 
@@ -23,6 +24,7 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
   static const Fields<AssignParams> table = {
       field("samples", &AssignParams::samples, Need::kRequired),
       field("label", &AssignParams::label, Need::kRequired),
+      field("labels", &AssignParams::labels),
       field("step", &AssignParams::step, Need::kOptional, check_step),
   };
   return table;
@@ -31,10 +33,17 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
 Json assign(const AssignParams& params, data::LabelStore& store) {
   const auto samples =
       checked_digests(params.samples, kMostAssigned, "samples", "the parameters of label.assign");
-  std::vector<std::string> labels;
-  if (params.label) labels = data::checked_label_names(std::span(&*params.label, 1));
+  if (params.label && !params.labels.empty())
+    throw ValidationError(
+        "the parameters of label.assign",
+        {{"/labels", "there is a label beside them; give it as one of them, and null as label"}});
+  std::vector<std::string> labels = params.labels;
+  if (params.label) labels.push_back(*params.label);
+  if (!labels.empty()) labels = data::checked_label_names(labels);
   const std::size_t changed = store.assign(samples, labels, params.step);
-  return {{"label", labels.empty() ? Json() : Json(labels.front())}, {"changed", changed}};
+  return {{"label", labels.empty() ? Json() : Json(labels.front())},
+          {"labels", labels},
+          {"changed", changed}};
 }
 
 struct MergeParams {

@@ -41,14 +41,20 @@ const Fields<MeaningsParams>& fields_of(const MeaningsParams*) {
   return table;
 }
 
+std::string notification_of(const Json& event) {
+  if (event["event"] == "suggestions")
+    return notification("label.suggested", {{"suggestions", event["suggestions"]}});
+  return notification(
+      "label.progress",
+      {{"stage", event["stage"]}, {"done", event["done"]}, {"total", event["total"]}});
+}
+
 // To the client who asked, unless it has not read what was sent before.
 JobPlanner::Progress progress_for(const Call& call) {
   return [client = call.client](const Json& event) {
     const auto asker = client.lock();
     if (!asker || !asker->is_open() || asker->waiting() > 0) return;
-    asker->send(notification(
-        "label.progress",
-        {{"stage", event["stage"]}, {"done", event["done"]}, {"total", event["total"]}}));
+    asker->send(notification_of(event));
   };
 }
 

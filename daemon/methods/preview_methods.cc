@@ -7,6 +7,9 @@
 namespace moil::daemon {
 namespace {
 
+constexpr int kMostPixels = 2048, kMostPixelsOfMany = 512;
+constexpr std::size_t kFew = 4;  // that are larger fit into a reply
+
 struct PreviewParams {
   std::vector<std::string> digests;
   int size = 128;
@@ -15,7 +18,7 @@ struct PreviewParams {
 const Fields<PreviewParams>& fields_of(const PreviewParams*) {
   static const Fields<PreviewParams> table = {
       field("digests", &PreviewParams::digests, Need::kRequired),
-      field("size", &PreviewParams::size, Need::kOptional, between(16, 512)),
+      field("size", &PreviewParams::size, Need::kOptional, between(16, kMostPixels)),
   };
   return table;
 }
@@ -23,6 +26,11 @@ const Fields<PreviewParams>& fields_of(const PreviewParams*) {
 void preview(const PreviewParams& params, const Responder& responder, Previewer& previewer) {
   const auto digests =
       checked_digests(params.digests, kFilesAtOnce, "digests", "the parameters of label.preview");
+  if (params.size > kMostPixelsOfMany && digests.size() > kFew)
+    throw ValidationError(
+        "the parameters of label.preview",
+        {{"/size", "expected at most " + std::to_string(kMostPixelsOfMany) + " for more than " +
+                       std::to_string(kFew) + " samples, found " + std::to_string(params.size)}});
   previewer.start(digests, params.size, responder);
 }
 

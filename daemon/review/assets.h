@@ -12,7 +12,9 @@ struct Asset {
   const char* type;
 };
 
-// All of page/.
+// All of page/ that is given to everybody.
 std::span<const Asset> assets();
+// In place of the page, for who may not see it. Whole in itself.
+std::string_view closed_page();
 
 }  // namespace moil::review

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -13,10 +14,12 @@
 
 #include "base/error.h"
 #include "daemon/client/desk.h"
+#include "daemon/client/model_desk.h"
 #include "daemon/json/base64.h"
 #include "daemon/json/parse.h"
 #include "daemon/review/assets.h"
 #include "daemon/review/gate.h"
+#include "daemon/review/line.h"
 #include "daemon/review/sound_addresses.h"
 #include "datasets/labels/media_type.h"
 
@@ -30,11 +33,13 @@ using httplib::Response;
 using Pass = httplib::Server::HandlerResponse;
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of a request: 100,000 digests
-constexpr int kDecisionNesting = 8, kPreviewPixels = 256;
+constexpr std::size_t kMostFileBytes = std::size_t{64} << 20;
+constexpr int kDecisionNesting = 8, kPreviewPixels = 384, kLargePixels = 1600;
 constexpr const char* kOpenPath = "/api/open";
-constexpr std::size_t kThreads = 16;       // a browser holds six connections open
-constexpr std::size_t kKeptOpen = 10'000;  // requests of one connection
-constexpr int kIdleSeconds = 1;            // of a connection; the server ends no sooner
+constexpr const char* kFilePath = "/api/predict";  // its body is a file
+constexpr std::size_t kThreads = 16;               // a browser holds six connections open
+constexpr std::size_t kKeptOpen = 10'000;          // requests of one connection
+constexpr int kIdleSeconds = 1;                    // of a connection; the server ends no sooner
 
 const httplib::Headers kHeaders = {
     {"Content-Security-Policy",
@@ -50,6 +55,9 @@ const httplib::Headers kHeaders = {
 constexpr const char* kClosed =
     "This page is for the one who opened it, and its address works once. Begin anew with "
     "\"moilctl label review\".\n";
+constexpr const char* kClosedPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
 constexpr const char* kNoAddress = "this address has ended\n";
 
 constexpr const char* kSecretHeader = "Moil-Review";
@@ -64,6 +72,11 @@ void give(Response& response, int status, const Json& json) {
   response.set_content(daemon::to_line(json), "application/json");
 }
 
+std::string message_of(const std::exception& error) {
+  const auto* reply = dynamic_cast<const ReplyError*>(&error);
+  return reply != nullptr ? reply->error().value("message", "") : error.what();
+}
+
 void give_text(Response& response, int status, std::string_view text, const char* type) {
   response.status = status;
   response.set_content(text.data(), text.size(), type);
@@ -72,7 +85,8 @@ void give_text(Response& response, int status, std::string_view text, const char
 Json decided(daemon::Desk& desk, const Json& asked) {
   std::vector<daemon::Desk::Decision> decisions;
   for (const Json& one : asked.at("decisions"))
-    decisions.push_back({one.at("digests").get<std::vector<std::string>>(), one.at("label")});
+    decisions.push_back({one.at("digests").get<std::vector<std::string>>(),
+                         one.at("labels").get<std::vector<std::string>>()});
   return desk.decide(decisions);
 }
 
@@ -89,70 +103,52 @@ Part part_of(ClientSession& session, const std::string& digest, std::size_t from
   return {{bytes->begin(), bytes->end()}, reply.at("bytes")};
 }
 
-Json previews(ClientSession& session, const Json& asked) {
-  return session.call("label.preview",
-                      {{"digests", asked.at("digests")}, {"size", kPreviewPixels}});
+Json previews(ClientSession& session, const Json& digests, int pixels) {
+  return session.call("label.preview", {{"digests", digests}, {"size", pixels}});
 }
 
-// A connection to moild, for one request at a time.
-struct Line {
-  std::mutex mutex;
-  ClientSession session;
+// Of one whom nobody knows yet, no more is read.
+bool is_too_long_to_open(const Request& request) {
+  constexpr std::uint64_t kMostOfToken = 4096;
+  return request.path == kOpenPath &&
+         (request.has_header("Transfer-Encoding") ||
+          request.get_header_value<std::uint64_t>("Content-Length") > kMostOfToken);
+}
 
-  // Once more on a new connection if the old one is lost: moild may be started anew while the page
-  // is open, and doing it twice does no more than once.
-  template <class Work>
-  auto ask(const Work& work) {
-    const std::lock_guard guard(mutex);
-    try {
-      return answered(work);
-    } catch (const ReplyError&) {
-      throw;
-    } catch (const Error&) {
-      session.hang_up();
-    }
-    return answered(work);
-  }
+void give_too_long(Response& response) {
+  give_text(response, 413, "that is too much for one request\n", "text/plain");
+}
 
-  // What is asked, or will be, fails at once. Any thread.
-  void end() {
-    over = true;
-    if (const int socket = waits_on; socket >= 0) ::shutdown(socket, SHUT_RDWR);
-  }
-
- private:
-  struct Waiting {
-    std::atomic<int>& on;
-    ~Waiting() { on = -1; }
-  };
-
-  template <class Work>
-  auto answered(const Work& work) {
-    waits_on = session.client().descriptor();
-    const Waiting waiting{waits_on};
-    if (over) throw Error(ErrorCode::kCancelled, "the review has ended");
-    return work();
-  }
-
-  std::atomic<int> waits_on = -1;  // the connection, while moild is asked
-  std::atomic<bool> over = false;
-};
+// As a page for who came by an address, as text for a script.
+void give_closed(const Request& request, Response& response) {
+  if (request.method != "GET") return give_text(response, 403, kClosed, "text/plain");
+  give_text(response, 403, closed_page(), "text/html; charset=utf-8");
+  response.headers.erase("Content-Security-Policy");
+  response.set_header("Content-Security-Policy", kClosedPolicy);
+}
 
 }  // namespace
 
 struct ReviewServer::Parts {
   Parts(const std::string& socket, std::string model)
       : model_name(std::move(model)), desk(decisions.session) {
-    for (Line* line : {&decisions, &pictures, &sounds, &model_line}) line->session.socket = socket;
+    for (Line* line : lines()) line->session.socket = socket;
   }
 
   using Work = std::function<Json(const Json& asked)>;
+  using LongWork = std::function<Json(const daemon::SoFar& so_far)>;
+
+  std::array<Line*, 6> lines() {
+    return {&decisions, &pictures, &large, &sounds, &model_line, &home_line};
+  }
 
   void set_up();
   void route();
   Pass at_the_gate(const Request& request, Response& response);
   void call(const std::string& name, Line& line, Work work);
-  Json doubts();
+  void stream(const std::string& name, Line& line, LongWork work);
+  void predict(const Request& request, Response& response);
+  Json doubts(const daemon::SoFar& so_far);
   void open(const Request& request, Response& response);
   void give_address(const Request& request, Response& response);
   void give_sound(const Request& request, Response& response);
@@ -165,7 +161,7 @@ struct ReviewServer::Parts {
   int port = 0;
   std::atomic<bool> begun = false, ended = false, stopping = false, stopped = false;
   // What takes long has a connection of its own, so that decisions do not wait for it.
-  Line decisions, pictures, sounds, model_line;
+  Line decisions, pictures, large, sounds, model_line, home_line;
   const std::string model_name;
   daemon::Desk desk;
 };
@@ -174,8 +170,12 @@ struct ReviewServer::Parts {
 Pass ReviewServer::Parts::at_the_gate(const Request& request, Response& response) {
   const bool is_open_to_all = request.method == "GET" || request.path == kOpenPath;
   const Gate::Request shown = shown_by(request);
-  if (is_open_to_all ? Gate::is_meant_for_us(shown) : gate.may_call(shown)) return Pass::Unhandled;
-  give_text(response, 403, kClosed, "text/plain");
+  const bool may = is_open_to_all ? Gate::is_meant_for_us(shown) : gate.may_call(shown);
+  if (may && !is_too_long_to_open(request)) return Pass::Unhandled;
+  if (may)
+    give_too_long(response);
+  else
+    give_closed(request, response);
   return Pass::Handled;
 }
 
@@ -192,21 +192,52 @@ void ReviewServer::Parts::open(const Request& request, Response& response) {
 
 void ReviewServer::Parts::call(const std::string& name, Line& line, Work work) {
   http.Post("/api/" + name, [&line, work](const Request& request, Response& response) {
+    if (request.body.size() > kMostBytes) return give_too_long(response);
     try {
       const Json asked = daemon::parse_json(request.body, kDecisionNesting);
       give(response, 200, line.ask([&] { return work(asked); }));
-    } catch (const ReplyError& error) {
-      give(response, 409, {{"message", error.error().value("message", "")}});
     } catch (const Json::exception& error) {
       give(response, 400, {{"message", error.what()}});
     } catch (const std::exception& error) {
-      give(response, 409, {{"message", error.what()}});
+      give(response, 409, {{"message", message_of(error)}});
     }
   });
 }
 
-Json ReviewServer::Parts::doubts() {
-  Json found = daemon::doubts(model_line.session, model_name);
+// What takes long is answered by a JSON object a line: what is known so far, and then {"result"}
+// or {"message"}. It ends with the page that waits for it.
+void ReviewServer::Parts::stream(const std::string& name, Line& line, LongWork work) {
+  const auto provide = [this, &line, work](std::size_t, httplib::DataSink& sink) {
+    const auto tell = [&sink](const Json& known) {
+      const std::string text = daemon::to_line(known) + "\n";
+      (void)sink.write(text.data(), text.size());
+    };
+    try {
+      tell({{"result", line.ask([&] { return work(tell); },
+                                [&] { return !stopping && sink.is_writable(); })}});
+    } catch (const std::exception& error) {
+      tell({{"message", message_of(error)}});
+    }
+    sink.done();
+    return true;
+  };
+  http.Post("/api/" + name, [provide](const Request&, Response& response) {
+    response.set_chunked_content_provider("application/x-ndjson", provide);
+  });
+}
+
+void ReviewServer::Parts::predict(const Request& request, Response& response) {
+  try {
+    give(response, 200, home_line.ask([&] {
+      return daemon::prediction(home_line.session, model_name, request.body);
+    }));
+  } catch (const std::exception& error) {
+    give(response, 409, {{"message", message_of(error)}});
+  }
+}
+
+Json ReviewServer::Parts::doubts(const daemon::SoFar& so_far) {
+  Json found = daemon::doubts(model_line.session, model_name, so_far);
   const std::lock_guard guard(decisions.mutex);
   desk.take_note(found["doubts"]);
   return found;
@@ -257,15 +288,14 @@ void ReviewServer::Parts::give_sound(const Request& request, Response& response)
 // Decisions come to their end; what the model says may take minutes, and nobody waits for it.
 void ReviewServer::Parts::end() {
   stopping = true;
-  pictures.end();
-  sounds.end();
-  model_line.end();
+  for (Line* line : lines())
+    if (line != &decisions) line->end();
   if (!stopped.exchange(true)) http.stop();  // the library takes it once
 }
 
 void ReviewServer::Parts::set_up() {
   http.set_default_headers(kHeaders);
-  http.set_payload_max_length(kMostBytes);
+  http.set_payload_max_length(kMostFileBytes);
   http.set_keep_alive_max_count(kKeptOpen);
   http.set_keep_alive_timeout(kIdleSeconds);
   http.set_tcp_nodelay(true);
@@ -295,11 +325,22 @@ void ReviewServer::Parts::route() {
   call("labels", decisions, [this](const Json&) { return desk.labels(); });
   call("decide", decisions, [this](const Json& asked) { return decided(desk, asked); });
   call("undo", decisions, [this](const Json&) { return desk.undo(); });
-  call("previews", pictures,
-       [this](const Json& asked) { return previews(pictures.session, asked); });
-  call("proposals", model_line,
-       [this](const Json&) { return daemon::proposals(model_line.session, model_name); });
-  call("doubts", model_line, [this](const Json&) { return doubts(); });
+  call("previews", pictures, [this](const Json& asked) {
+    return previews(pictures.session, asked.at("digests"), kPreviewPixels);
+  });
+  call("large", large, [this](const Json& asked) {
+    return previews(large.session, Json::array({asked.at("digest")}), kLargePixels);
+  });
+  stream("proposals", model_line, [this](const daemon::SoFar& so_far) {
+    return daemon::proposals(model_line.session, model_name, so_far);
+  });
+  stream("doubts", model_line, [this](const daemon::SoFar& so_far) { return doubts(so_far); });
+  call("home", home_line,
+       [this](const Json&) { return daemon::home(home_line.session, model_name); });
+  call("learn", home_line,
+       [this](const Json&) { return daemon::learn(home_line.session, model_name); });
+  http.Post(kFilePath,
+            [this](const Request& request, Response& response) { predict(request, response); });
   // Not moild's business, who may be away.
   http.Post("/api/sound", [this](const Request& request, Response& response) {
     give_address(request, response);

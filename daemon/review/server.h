@@ -10,9 +10,15 @@
 //   POST /api/samples   {"unlabelled", "after"}          as Desk
 //   POST /api/labels    {}                               as Desk
 //   POST /api/previews  {"digests"}                      as label.preview
-//   POST /api/decide    {"decisions": [{"digests", "label"}]}   as Desk
+//   POST /api/large     {"digest"}                       the same of one, for the whole window
+//   POST /api/decide    {"decisions": [{"digests", "labels"}]}   as Desk
 //   POST /api/undo      {}                               as Desk
-//   POST /api/proposals {}, /api/doubts {}               what the model says; may take minutes
+//   POST /api/home      {}                               what there is to say of the model
+//   POST /api/learn     {}                               as model.learn
+//   POST /api/predict   a file                           what the model says of it
+//   POST /api/proposals {}, /api/doubts {}               what the model says of samples; may take
+//   minutes. A JSON object a line: what is known so far, at last {"result"} or {"message"}. The
+//   work ends with the page's connection.
 //   POST /api/end       {}                               the server ends
 //
 // What cannot be done is answered with {"message"}, status 409. All but open need the secret, in

@@ -61,7 +61,7 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
       importer_(worker_calls_, command_, layout_, database_, models_,
                 [this] { scheduler_.bases_changed(); }),
       planner_(loop_, worker_calls_, command_, layout_, config_, models_),
-      studies_(planner_, label_view_),
+      studies_(planner_, label_view_, models_),
       predictor_(worker_calls_, command_, layout_, models_),
       previewer_(reading_, label_reader_, worker_calls_, command_),
       scheduler_(

@@ -178,6 +178,7 @@ void EventWriter::uses(std::span<const data::Digest> samples) {
     write("uses", {{"samples", std::move(list)}, {"more", !samples.empty()}});
   }
 }
+void EventWriter::suggestions(const Json& some) { write("suggestions", {{"suggestions", some}}); }
 void EventWriter::result() { write("result", Json::object()); }
 void EventWriter::error(const Error& error) {
   Json body = {{"code", to_string(error.code())}, {"message", cut(error.what())}};

@@ -30,6 +30,9 @@
 //                                                        digests of samples that are about to be
 //                                                        used, for the label store; more: they are
 //                                                        told as one with those of the next line
+//   {"event":"suggestions","suggestions":[{"digest":"d41d...","proposals":[...],...}]}
+//                                                        what label.suggest has found so far, for
+//                                                        who asked
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:
@@ -178,6 +181,8 @@ class EventWriter {
   // At most kMostLikenesses.
   void likenesses(std::span<const data::SampleLikeness> samples);
   void uses(std::span<const data::Digest> samples);
+  // Of label.suggest, some at a time; their line is short enough.
+  void suggestions(const Json& some);
   void result();  // it is where worker_protocol.h says
   void error(const Error& error);
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "daemon/night/imprint/whitened_rows.h"
 #include "daemon/study/label_doubts.h"
@@ -248,43 +249,81 @@ double uncertainty_of(const Json& proposals) {
   return 1 - (proposals.size() > 1 ? first - proposals[1]["probability"].get<double>() : first);
 }
 
-Json suggestions(const StudiedModel& model, std::size_t limit) {
-  const data::UnlabelledDataset samples(model.store, *model.model.kind);
-  std::vector<Json> proposed(samples.size());
-  SaidOfSamples of_parts(model, [&](std::size_t sample, const std::vector<float>& chances) {
-    proposed[sample] = proposals(model, chances);
-  });
-  const FeatureRows f = model.features(
-      samples, [&](const auto& sample, auto part, auto row) { of_parts.add(sample, part, row); });
-  const auto width = static_cast<std::size_t>(model.input.width);
-  std::vector<std::size_t> chosen;
-  std::vector<float> rows;
-  std::vector<double> uncertainty;
-  std::vector<Json> said;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!f.is_readable(i)) continue;
-    const auto row = std::span(f.rows).subspan(i * width, width);
-    chosen.push_back(i);
-    rows.insert(rows.end(), row.begin(), row.end());
-    said.push_back(std::move(proposed[i]));
-    uncertainty.push_back(uncertainty_of(said.back()));
+class Suggestions {
+ public:
+  Suggestions(const StudiedModel& model, const StudyPortion& portion)
+      : model_(model),
+        portion_(portion),
+        samples_(model.store, *model.model.kind),
+        proposed_(samples_.size()) {
+    SaidOfSamples said(model, [&](std::size_t sample, const std::vector<float>& chances) {
+      proposed_[sample] = proposals(model, chances);
+    });
+    f_ = model.features(
+        samples_, [&](const auto& sample, auto part, auto row) { said.add(sample, part, row); },
+        [&](const UnreadableSamples& bad) { tell(bad); });
   }
-  Json list = Json::array();
-  for (const std::size_t i : useful_order(uncertainty, rows, width, limit)) {
-    Json entry = {{"digest", samples.digest(chosen[i]).hex()},
-                  {"name", name_of(model.store, samples.digest(chosen[i]))},
-                  {"uncertainty", uncertainty[i]},
-                  {"proposals", said[i]}};
-    if (model.model.calibration) {
-      const bool not_sure =
-          said[i][0]["probability"].get<double>() < model.model.calibration->not_sure_below;
-      entry["not_sure"] = not_sure;
-      entry["something_else"] = not_sure || said[i][0]["label"] == data::kSomethingElse;
+
+  Json run(std::size_t limit) const {
+    const auto width = static_cast<std::size_t>(model_.input.width);
+    std::vector<std::size_t> chosen;
+    std::vector<float> rows;
+    std::vector<double> uncertainty;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      if (!f_.is_readable(i)) continue;
+      const auto row = std::span(f_.rows).subspan(i * width, width);
+      chosen.push_back(i);
+      rows.insert(rows.end(), row.begin(), row.end());
+      uncertainty.push_back(uncertainty_of(proposed_[i]));
     }
-    list.push_back(std::move(entry));
+    Json list = Json::array();
+    for (const std::size_t i : useful_order(uncertainty, rows, width, limit)) {
+      Json entry = entry_of(chosen[i]);
+      entry["name"] = name_of(model_.store, samples_.digest(chosen[i]));
+      list.push_back(std::move(entry));
+    }
+    return {{"unlabelled", samples_.size()},
+            {"tags", model_.model.task->name() == "tag"},
+            {"suggestions", std::move(list)}};
   }
-  return {{"unlabelled", samples.size()}, {"suggestions", std::move(list)}};
-}
+
+ private:
+  static constexpr std::size_t kMostOfPortion = 32;  // fit into an event's line
+
+  // All but its name, which who asks may know.
+  Json entry_of(std::size_t sample) const {
+    const Json& said = proposed_[sample];
+    Json entry = {{"digest", samples_.digest(sample).hex()},
+                  {"uncertainty", uncertainty_of(said)},
+                  {"proposals", said}};
+    if (const auto& calibration = model_.model.calibration) {
+      const bool not_sure = said[0]["probability"].get<double>() < calibration->not_sure_below;
+      entry["not_sure"] = not_sure;
+      entry["something_else"] = not_sure || said[0]["label"] == data::kSomethingElse;
+    }
+    return entry;
+  }
+
+  void tell(const UnreadableSamples& bad) {
+    if (!portion_) return;
+    std::set<std::size_t> unreadable;
+    for (const UnreadableSample& one : bad) unreadable.insert(one.sample->ref.index);
+    Json list = Json::array();
+    for (; told_ < proposed_.size() && !proposed_[told_].is_null(); ++told_) {
+      if (unreadable.contains(told_)) continue;
+      list.push_back(entry_of(told_));
+      if (list.size() == kMostOfPortion) portion_(std::exchange(list, Json::array()));
+    }
+    if (!list.empty()) portion_(list);
+  }
+
+  const StudiedModel& model_;
+  const StudyPortion& portion_;
+  const data::UnlabelledDataset samples_;
+  std::vector<Json> proposed_;  // null: not read yet
+  std::size_t told_ = 0;        // samples before it
+  FeatureRows f_;
+};
 
 }  // namespace
 
@@ -295,8 +334,9 @@ Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file
 }
 
 Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                    std::size_t limit, const StudyProgress& progress) {
-  return suggestions(StudiedModel(layout, file, progress), limit);
+                    std::size_t limit, const StudyProgress& progress, const StudyPortion& portion) {
+  const StudiedModel model(layout, file, progress);
+  return Suggestions(model, portion).run(limit);
 }
 
 Json meanings_of_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "daemon/json/fields.h"
 #include "daemon/spec/state_layout.h"
@@ -21,10 +22,15 @@ namespace moil::night {
 [[nodiscard]] Json audit_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
                                 std::size_t limit, const StudyProgress& progress = {});
 
+// What is found so far, some samples at a time: entries of the reply's list, without their order.
+using StudyPortion = std::function<void(const Json& suggestions)>;
+
 // The reply of label.suggest: the model's proposals for unlabelled samples, `limit` at most, the
-// most useful to label first (useful_order.h).
+// most useful to label first (useful_order.h). portion: told of samples in the order in which they
+// were added, as soon as they are read.
 [[nodiscard]] Json suggest_labels(const daemon::StateLayout& layout, const daemon::JobFile& file,
-                                  std::size_t limit, const StudyProgress& progress = {});
+                                  std::size_t limit, const StudyProgress& progress = {},
+                                  const StudyPortion& portion = {});
 
 // The reply of label.meanings: for each local label the model's labels that it may mean.
 [[nodiscard]] Json meanings_of_labels(const daemon::StateLayout& layout,

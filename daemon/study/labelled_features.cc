@@ -88,8 +88,10 @@ std::vector<SampleView> views_of(const std::vector<data::MixedSample>& samples) 
 
 }  // namespace
 
-FeatureRows StudiedModel::features(const data::SampleDataset& samples, const EachPart& each) const {
-  constexpr std::size_t kAtOnce = 16 * ClassifierFeatures::kViewsAtOnce;
+// So few at once that the first are told within a second or two.
+FeatureRows StudiedModel::features(const data::SampleDataset& samples, const EachPart& each,
+                                   const SomeRead& some_read) const {
+  constexpr std::size_t kAtOnce = 3 * ClassifierFeatures::kViewsAtOnce;
   FeatureRows found;
   found.mixed = mixed_of(samples, *model.kind);
   const auto width = static_cast<std::size_t>(input.width);
@@ -114,6 +116,7 @@ FeatureRows StudiedModel::features(const data::SampleDataset& samples, const Eac
       for (std::size_t j = 0; j < width; ++j) mean[j] += row[j] / static_cast<float>(sample.parts);
       if (each) each(sample, some[i].part, row);
     }
+    if (some_read) some_read(bad);
   }
   for (const UnreadableSample& sample : bad)
     found.unreadable.push_back({sample.sample->ref.index, sample.why});

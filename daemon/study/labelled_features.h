@@ -45,9 +45,11 @@ struct StudiedModel {
   // A row of every part of every sample, in their order.
   using EachPart = std::function<void(const data::MixedSample& sample, std::uint32_t part,
                                       std::span<const float> row)>;
+  // Some more were read, in the samples' order; `bad`: all so far that could not be.
+  using SomeRead = std::function<void(const UnreadableSamples& bad)>;
   // By maps from the cache, or computed ones (study_maps.h).
-  [[nodiscard]] FeatureRows features(const data::SampleDataset& samples,
-                                     const EachPart& each = {}) const;
+  [[nodiscard]] FeatureRows features(const data::SampleDataset& samples, const EachPart& each = {},
+                                     const SomeRead& some_read = {}) const;
   // What the classifier makes of a row.
   [[nodiscard]] std::vector<float> outputs(std::span<const float> row) const;
   // The model's probabilities of its labels by one answer of outputs, calibrated if it has a

@@ -221,7 +221,8 @@ void CanaryWatch::ask(const QuestionPtr& question, std::int64_t version) {
   };
   answer.error = [this, question](std::exception_ptr error) { failed(*question, error); };
   const auto folder = s_.layout.version(question->canary.model, version);
-  s_.calls.start(s_.command.predict(folder, descriptors, {.top = 1}), std::move(answer));
+  s_.calls.start(s_.command.in_background(s_.command.predict(folder, descriptors, {.top = 1})),
+                 std::move(answer));
 }
 
 void CanaryWatch::answered(const QuestionPtr& question, const Json& predictions) {

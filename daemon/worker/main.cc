@@ -104,7 +104,9 @@ int plan(const Arguments& arguments, moil::daemon::EventWriter& events) {
                   moil::night::audit_labels(layout, file, arguments.audit, tell));
   if (arguments.suggest > 0)
     return answer(arguments, events,
-                  moil::night::suggest_labels(layout, file, arguments.suggest, tell));
+                  moil::night::suggest_labels(
+                      layout, file, arguments.suggest, tell,
+                      [&events](const moil::Json& some) { events.suggestions(some); }));
   if (arguments.meanings)
     return answer(arguments, events, moil::night::meanings_of_labels(layout, file, tell));
   return answer(arguments, events, moil::night::plan_job(layout, file, arguments.plan));

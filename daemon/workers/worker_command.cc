@@ -20,9 +20,9 @@ int WorkerCommand::default_threads() const {
 }
 
 ProcessOptions WorkerCommand::run(const JobFile& job) const {
-  return options({program_, "run", "--job-file", layout_.job_file(job.id).string(), "--state-dir",
-                  layout_.root().string()},
-                 job.threads);
+  return in_background(options({program_, "run", "--job-file", layout_.job_file(job.id).string(),
+                                "--state-dir", layout_.root().string()},
+                               job.threads));
 }
 
 ProcessOptions WorkerCommand::import(const ModelToImport& model) const {
@@ -125,9 +125,13 @@ ProcessOptions WorkerCommand::options(std::vector<std::string> arguments, int th
   return {.arguments = std::move(arguments),
           .environment = {"OMP_NUM_THREADS=" + count, "OPENBLAS_NUM_THREADS=" + count,
                           "OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=3000"},
-          .nice = config_.nice,
-          .io_class = config_.io_class,
           .keep_open = {lock_}};
+}
+
+ProcessOptions WorkerCommand::in_background(ProcessOptions process) const {
+  process.nice = config_.nice;
+  process.io_class = config_.io_class;
+  return process;
 }
 
 }  // namespace moil::daemon

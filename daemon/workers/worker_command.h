@@ -1,4 +1,5 @@
-// The command lines, environment and priority that workers are started with.
+// The command lines, environment and priority that workers are started with. Nights give way to
+// whatever else the device does; what somebody waits for does not.
 #pragma once
 
 #include <filesystem>
@@ -53,6 +54,8 @@ class WorkerCommand {
   // By moil-onnx beside the worker, so that a night links no parser of ONNX. file: a descriptor
   // open for writing; it must stay open until the program was started.
   ProcessOptions export_onnx(const std::filesystem::path& model, int file) const;
+  // Of what nobody waits for.
+  ProcessOptions in_background(ProcessOptions process) const;
   int default_threads() const;
   const std::string& program() const { return program_; }
 

@@ -110,6 +110,8 @@ class LabelStore {
   [[nodiscard]] std::int64_t newest_id() const;
   // The number of the latest change; 0: none.
   [[nodiscard]] std::int64_t newest_change() const;
+  // Other than before if somebody else than this store has changed anything meanwhile.
+  [[nodiscard]] std::int64_t state_number() const;
   // Samples that changed after that number, each with its latest change, in the order of these.
   [[nodiscard]] std::vector<SampleChange> changes(std::int64_t after, std::size_t limit) const;
   [[nodiscard]] StoreCounts counts() const;

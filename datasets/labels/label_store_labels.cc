@@ -193,6 +193,11 @@ std::int64_t LabelStore::newest_change() const {
       "coalesce((SELECT max(changed) FROM samples WHERE changed <> 0), 0))");
 }
 
+std::int64_t LabelStore::state_number() const {
+  const std::lock_guard lock(mutex_);
+  return database_.number("PRAGMA data_version");
+}
+
 std::vector<SampleChange> LabelStore::changes(std::int64_t after, std::size_t limit) const {
   const std::lock_guard lock(mutex_);
   Statement select(database_,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import http.server
-import json
 import os
 import pty
 import re
@@ -22,10 +20,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from browser import PHONE, Browser, missing
 from images import grey_png
-from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, wait_for
+from world import MODEL, SETTINGS, Daemon, World, ctl_of, daemon_in, small_night, wait_for, worker_script
 from lib.programs import ROOT, program, run
+from lib.review.browser import PHONE, Browser, missing
+from lib.review.running import Review
 
 MANY = 10_000
 # The page's frames while all of them scroll by, in milliseconds; CI's machines are busy.
@@ -63,47 +62,6 @@ def daemon_with_many() -> Daemon:
     daemon.start()
     ctl_of(daemon).json("label", "add", "--unlabelled", photos)
     return daemon
-
-
-class Review:
-    """A running `moilctl label review`."""
-
-    def __init__(self, daemon: Daemon, *words: str, environment: dict[str, str] | None = None):
-        plain = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-        command = [str(program("moilctl")), "--socket", str(daemon.socket), "label", "review", *words]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                                        env=plain | (environment or {}))
-        assert self.process.stdout
-        self.told = ""
-        for line in self.process.stdout:
-            self.told += line
-            if line.startswith("Ctrl-C"):
-                break
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/#(\w+)", self.told)
-        assert found, self.told
-        self.address, self.port, self.token = found[0], int(found[1]), found[2]
-
-    def ask(self, path: str, body: dict[str, Any] | None = None, secret: str = "") -> tuple[int, str]:
-        """A call if there is a body, as the page makes it. The status and what is said."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        here = f"127.0.0.1:{self.port}"
-        headers = {"Host": here, "Origin": f"http://{here}", "Moil-Review": secret}
-        with contextlib.closing(connection):
-            connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), headers)
-            reply = connection.getresponse()
-            assert reply.headers.get("Set-Cookie") is None, "a cookie goes to every server of the machine"
-            return reply.status, reply.read().decode()
-
-    def secret(self) -> str:
-        """As the page gets it."""
-        return json.loads(self.ask("/api/open", {"token": self.token})[1])["secret"]
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-        self.process.wait(timeout=20)
-        assert self.process.stdout
-        self.process.stdout.close()
 
 
 class Case(unittest.TestCase):
@@ -149,6 +107,44 @@ FIRST_LABELS_COME_LATE = """(() => {
 })()"""
 
 
+def open_tab(browser: Browser, review: Review, tab: str = "unlabelled") -> None:
+    """The page, and then one of its tabs."""
+    browser.open(review.address)
+    browser.until("document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
+    browser.click(f"[data-tab={tab}]")
+
+
+# Texts whose contrast to what lies behind them is less than WCAG asks for (AA), with their contrast.
+FAINT = """(() => {
+  const context = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const paint = (color) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = color;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => paint(color).slice(0, 3).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (; element; element = element.parentElement) {
+      const color = getComputedStyle(element).backgroundColor;
+      if (paint(color)[3] === 255) return color;
+    }
+    return 'white';
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!text || !element.checkVisibility() || element.closest('.picture, .check, :disabled, svg')) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) faint.push(`${element.tagName} ${element.className} ${contrast.toFixed(1)}`);
+  }
+  return faint;
+})()"""
+
+
 class PageTest(Case):
     """Some samples and a model: sevens and eights are labelled, one of them wrongly; nobody has said yet what
     the others are."""
@@ -170,8 +166,8 @@ class PageTest(Case):
     @unittest.skipIf(missing(), missing())
     def test_a_desk(self) -> None:
         review, browser = self.review("--no-open", "--model", MODEL), self.browser()
-        browser.open(review.address)
-        browser.until("document.querySelectorAll('.cell img').length >= 40")
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 20")
         browser.until("document.querySelector('.proposed, .unsure')")
         self.assertEqual(browser.run("location.pathname + location.search"), "/")
         self.assertEqual(browser.text("#unlabelled-count"), str(len(self.unlabelled)))
@@ -211,6 +207,9 @@ class PageTest(Case):
         browser.until("document.querySelectorAll('.selected').length === 3")
         self.keep_picture(browser, "desk-selected")
         browser.press("Enter", *"a cup", "Enter")
+        browser.until("document.querySelector('#status').textContent.startsWith('new label \"a cup\"?')")
+        self.assertEqual(self.labels()[name[4]], [], "it is asked for once more")
+        browser.press("Enter")
         self.until_labels({name[i]: ["a cup"] for i in (4, 5, 6)} | {name[7]: []})
         browser.until("document.activeElement.id === 'grid'")
         browser.press("u")
@@ -241,8 +240,10 @@ class PageTest(Case):
         browser.click("#help button")
         browser.until("!document.querySelector('#help').open")
         # The page is loaded again.
-        browser.run("location.reload()")
-        browser.until("document.querySelectorAll('.cell img').length >= 30")
+        browser.run("window.old = true; location.reload()")
+        browser.until("!window.old && document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
+        browser.click("[data-tab=unlabelled]")
+        browser.until("document.querySelectorAll('.cell img').length >= 20")
         browser.until("document.querySelector('.proposed, .unsure')")
         self.assertEqual(browser.complaints(), [])
         browser.click("#done")
@@ -257,7 +258,7 @@ class PageTest(Case):
             select = "document.querySelector('#order')"
             browser.run(f"{select}.value = '{order}'; {select}.dispatchEvent(new Event('change'))")
             browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            return short(browser.run("document.getElementById('cell-0').title"))
+            return short(browser.run("document.getElementById('cell-0').dataset.name"))
 
         useful = ctl_of(self.daemon).json("label", "suggest")["suggestions"]
         self.assertEqual(first_in("useful"), short(useful[0]["name"]))
@@ -269,10 +270,10 @@ class PageTest(Case):
     def check_doubts(self, browser: Browser) -> None:
         doubts = ctl_of(self.daemon).json("label", "audit")["wrong"]
         browser.click("[data-tab=doubtful]")
-        browser.until(f"document.getElementById('cell-1')?.title === '{doubts[1]['name']}'")
+        browser.until(f"document.getElementById('cell-1')?.dataset.name === '{doubts[1]['name']}'")
         browser.until(f"document.querySelectorAll('.cell:not([hidden]) img').length === {len(doubts)}")
         self.keep_picture(browser, "desk-doubtful")
-        shown = browser.run("[...document.querySelectorAll('.cell:not([hidden])')].map((cell) => cell.title)")
+        shown = browser.run("[...document.querySelectorAll('.cell:not([hidden])')].map((cell) => cell.dataset.name)")
         self.assertEqual(sorted(shown), sorted(doubt["name"] for doubt in doubts))
         self.assertIn(self.wrong, [short(doubt["name"]) for doubt in doubts])
         first, second = ((short(doubt["name"]), doubt["labels"]) for doubt in doubts[:2])
@@ -293,18 +294,283 @@ class PageTest(Case):
             self.fail(f"expected {expected}, but there is {differing()}")
 
     @unittest.skipIf(missing(), missing())
+    def test_one_sample_fills_the_window(self) -> None:
+        review, browser = self.review("--no-open"), self.browser()
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 10")
+        shown, name = "!document.querySelector('#large').hidden", self.unlabelled
+        place = "document.querySelector('#large-place').textContent"
+        browser.press("ArrowRight", " ")
+        browser.until(shown)
+        browser.until("document.querySelector('#large-picture').naturalWidth > 0")
+        self.assertEqual(short(browser.text("#large-name")), name[1])
+        browser.press("ArrowRight", "ArrowDown", "ArrowLeft")
+        browser.until(f"{place} === '3 of {len(name)}'")
+        scale = "new DOMMatrix(getComputedStyle(document.querySelector('#large-picture')).transform).a"
+        browser.press("+", "+")
+        browser.until(f"{scale} > 2")
+        self.keep_picture(browser, "desk-large")
+        browser.press("-", "-", "-")
+        browser.until(f"{scale} === 1")
+        browser.wheel("#stage", -600)
+        browser.until(f"{scale} > 2")
+        # A decision is for the one that is shown, which then gives way to the next.
+        browser.press("2")
+        self.until_labels({name[2]: ["eight"]})
+        browser.until(f"{place} === '4 of {len(name)}' && {scale} === 1")
+        browser.press("Escape")
+        browser.until("document.querySelector('#large').hidden")
+        browser.until("document.querySelector('.cell.cursor').id === 'cell-3'")
+        browser.press(" ", " ")
+        browser.until("document.querySelector('#large').hidden && document.activeElement.id === 'grid'")
+        self.assertEqual(browser.run("document.querySelectorAll('.selected').length"), 0, "it selects nothing")
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_two_are_the_same_or_different(self) -> None:
+        review, browser = self.review("--no-open"), self.browser()
+        open_tab(browser, review, "labelled")
+        browser.until("document.querySelectorAll('.cell img').length >= 10")
+        shown = browser.run("[0, 1, 2].map((i) => document.getElementById('cell-' + i).dataset.name)")
+        first, second, third = map(short, shown)
+        self.assertEqual(self.labels()[first], ["eight"])
+        # One of them is called something else.
+        ctl_of(self.daemon).json("label", "assign", self.digest(second), "--label", "nine")
+        browser.click("[data-tab=home]")
+        browser.click("[data-tab=labelled]")
+        position = f"[...document.querySelectorAll('.cell:not([hidden])')].find((cell) => cell.dataset.name?.endsWith('{second}'))"
+        browser.press("End")
+        browser.until(position)
+        browser.run(f"{position}.id = 'second'")
+        browser.click("#second .check")
+        browser.press("Home")
+        browser.until("document.querySelector('#cell-0')")
+        browser.press("x", "c")
+        browser.until("!document.querySelector('#compare').hidden")
+        browser.until("[...document.querySelectorAll('#sides img')].every((image) => image.naturalWidth > 0)")
+        self.keep_picture(browser, "desk-compare")
+        self.assertEqual(browser.text("#both-left span"), "Both are eight")
+        self.assertEqual(browser.text("#both-right span"), "Both are nine")
+        browser.press("ArrowRight")
+        self.until_labels({first: ["nine"], second: ["nine"], third: ["eight"]})
+        browser.press("u")
+        self.until_labels({first: ["eight"], second: ["nine"]})
+        browser.until("document.querySelector('#compare').hidden")
+        browser.press("c")
+        browser.until("document.querySelector('#status').textContent.startsWith('select two')")
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_a_new_label_is_asked_for_once_and_escape_clears(self) -> None:
+        review, browser = self.review("--no-open"), self.browser()
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 10")
+        known = lambda: {label["name"] for label in ctl_of(self.daemon).json("label", "list")["labels"]}  # noqa: E731
+        browser.press("Enter", *"Seven", "Enter")
+        browser.until("document.querySelector('#status').textContent.includes('beside \"seven\"')")
+        browser.press("Escape")
+        browser.until("document.activeElement.id === 'grid' && document.querySelector('#label').value === ''")
+        browser.press("Enter", *"sevn", "Enter")
+        browser.until("document.querySelector('#status').textContent.startsWith('new label')")
+        browser.press("x", "Enter")  # another one is asked for anew
+        browser.until("document.querySelector('#status').textContent.includes('sevnx')")
+        browser.press("Escape", "x", "ArrowRight", "x", "Escape")
+        browser.until("document.querySelectorAll('.selected').length === 0")
+        self.assertEqual(known(), {"seven", "eight", "nine"})
+        browser.press("Home", "Enter", *"seven", "Enter")
+        self.until_labels({self.unlabelled[0]: ["seven"]})
+        browser.press("Enter", *"mug", "Enter", "Enter")
+        self.until_labels({self.unlabelled[1]: ["mug"]})
+        browser.press("n")
+        self.until_labels({self.unlabelled[2]: ["something else"]})
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_page_and_command_line_have_one_history(self) -> None:
+        review, browser, ctl = self.review("--no-open"), self.browser(), ctl_of(self.daemon)
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 10")
+        name = self.unlabelled
+        browser.press("1", "2", "1", "2")
+        self.until_labels({name[0]: ["seven"], name[1]: ["eight"], name[2]: ["seven"], name[3]: ["eight"]})
+        browser.press("u")
+        self.until_labels({name[3]: []})
+        ctl.json("label", "undo")  # takes back the third, and does not put the fourth there again
+        self.until_labels({name[2]: [], name[3]: []})
+        browser.press("u")  # what the command line took back is passed over
+        self.until_labels({name[0]: ["seven"], name[1]: [], name[2]: [], name[3]: []})
+        ctl.json("label", "undo")
+        self.until_labels({name[0]: [], name[1]: [], name[2]: [], name[3]: []})
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_the_first_page_and_the_last(self) -> None:
+        review, browser = self.review("--no-open"), self.browser()
+        browser.open(review.address)
+        count = len(self.unlabelled)
+        browser.until(f"document.querySelector('#best h1')?.textContent === '{count} samples wait for a label'")
+        browser.until("document.querySelector('#labelled-count').textContent === '43'")
+        browser.until("document.querySelector('#doubtful-count').textContent.match(/^[0-9]+$/)", 60)
+        doubts = ctl_of(self.daemon).json("label", "audit")["wrong"]
+        self.assertEqual(browser.text("#doubtful-count"), str(len(doubts)))
+        self.assertEqual(browser.text("#night"), "No night has run yet.")
+        # What the model says of a file that is dropped.
+        photo = (world.place.train["7"][0]).read_bytes()
+        drop = ("const data = new DataTransfer(); data.items.add(new File([new Uint8Array(%s)], 'seven.png', {type: 'image/png'}));"
+                "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}))" % list(photo))
+        browser.run(drop)
+        browser.until("document.querySelectorAll('#answer .bar').length >= 3")
+        browser.until("document.querySelector('#dropped img')?.naturalWidth > 0")
+        self.keep_picture(browser, "home")
+        # A night by a click; without a pack the page says what is missing.
+        browser.click("#train")
+        browser.until("document.querySelector('#train-text').textContent.includes('pack')")
+        self.assertEqual([word for told in browser.complaints() for word in told.split() if "/api/" not in word and "409" not in word],
+                         "Failed to load resource: the server responded with a status of (Conflict)".split())
+        # A night, which tells how it went and leaves its pack to the next one.
+        ctl = ctl_of(self.daemon)
+        for digit, label in (("7", "seven"), ("8", "eight")):
+            ctl.add_label(world.place.held_out[digit][:5], label, "val")
+        train = {"epochs": 2, "batch": 8, "optimizer": {"type": "adam", "learning_rate": 0.001}}
+        night = ctl.wait(ctl.submit(small_night("night", MODEL, world.pretrained.pack, train=train, guard={"max_global_drop": 1.0})))
+        self.assertIn(night["state"], ("succeeded", "rejected-by-guard"), night["message"])
+        browser.click("[data-tab=unlabelled]")
+        browser.click("[data-tab=home]")
+        browser.until("document.querySelector('#night').textContent !== 'No night has run yet.'")
+        after = round(100 * night["result"]["local_after"])
+        browser.until(f"document.querySelector('#chart-now').textContent === '{after}%'")
+        self.assertEqual(browser.run("document.querySelectorAll('#chart .dot').length"), 2, "before, and after")
+        self.assertIn(f"{after}%", browser.text("#night"))
+        self.keep_picture(browser, "home-after-a-night")
+        ctl.add_label(world.place.held_out["9"][:5], "sign", "train")
+        browser.click("#train")
+        wait_for("a second job", lambda: len(ctl.json("job", "list")["jobs"]) == 2)
+        ctl.wait(ctl.json("job", "list")["jobs"][0]["id"])
+        browser.until(f"document.querySelector('#best h1').textContent === '{count} samples wait for a label'")
+        browser.click("#best .main")
+        browser.until("document.querySelectorAll('.cell img').length >= 10")
+        browser.press("1", "2", "2")
+        self.until_labels({self.unlabelled[i]: ["seven" if i == 0 else "eight"] for i in range(3)})
+        browser.press("u")
+        self.until_labels({self.unlabelled[2]: []})
+        browser.click("#done")
+        browser.until("document.querySelector('.over h1')?.textContent === '2 samples have new labels'")
+        end = browser.text(".over")
+        for words in ("1seven", "1eight", "moilctl learn", f"{count - 2} samples are still without a label", "can be closed"):
+            self.assertIn(words, end)
+        self.keep_picture(browser, "end")
+        self.assertEqual(review.process.wait(timeout=10), 0)
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_done_and_a_closed_page_end_what_the_model_is_asked(self) -> None:
+        self.daemon.stop()
+        waits = world.new_folder("slow")  # a worker that looks for doubts or proposals goes on for ever
+        slow = worker_script(waits / "worker", 'case "$*" in *--suggest*|*--audit*) exec sleep 600;; esac')
+        self.daemon.config["worker"] = {**self.daemon.config.get("worker", {}), "path": str(slow)}
+        self.daemon.start()
+        review, browser = self.review("--no-open"), self.browser()
+        browser.open(review.address)
+        wait_for("the model's worker", lambda: self.daemon.workers())
+        browser.open("about:blank?")
+        wait_for("it to be gone with the page", lambda: not self.daemon.workers())
+        self.assertIsNone(review.process.poll(), "the review goes on")
+        review.end()
+        review = self.review("--no-open")
+        browser.open(review.address)
+        wait_for("the model's worker", lambda: self.daemon.workers())
+        browser.complaints()
+        browser.click("#done")
+        browser.until("document.querySelector('.over h1')?.textContent === 'Nothing changed'")
+        self.assertEqual(review.process.wait(timeout=10), 0)
+        wait_for("the worker to be gone with the review", lambda: not self.daemon.workers())
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_a_sample_gets_several_labels_of_a_model_that_tags(self) -> None:
+        tagging, name = world.new_folder("tags") / "model", self.unlabelled
+        shutil.copytree(world.pretrained.model, tagging)
+        (tagging / "task.json").write_text('{"task": "tag"}')
+        ctl_of(self.daemon).import_model(tagging, "tags")
+        review, browser = self.review("--no-open", "--model", "tags"), self.browser()
+        open_tab(browser, review)
+        browser.until("document.querySelectorAll('.cell img').length >= 10 && document.querySelector('.proposed, .unsure')")
+        browser.until("document.querySelector('#model').textContent === ''")
+        browser.press("1", "2")
+        self.until_labels({name[0]: ["eight", "seven"]})
+        browser.until("document.querySelector('.cell.cursor').id === 'cell-0'")
+        browser.press("1")
+        self.until_labels({name[0]: ["eight"]})
+        browser.press("u")
+        self.until_labels({name[0]: ["eight", "seven"]})
+        browser.press("n")
+        self.until_labels({name[0]: ["something else"]})
+        # What not all of several have, they all get.
+        browser.press("Home", "ArrowRight")
+        browser.press("1")
+        browser.press("ArrowRight", hold="Shift")
+        browser.press("2", "1")
+        self.until_labels({name[1]: ["eight", "seven"], name[2]: ["eight", "seven"]})
+        self.assertEqual(browser.complaints(), [])
+
+    @unittest.skipIf(missing(), missing())
+    def test_who_may_not_see_it_is_told_how_to_begin(self) -> None:
+        review, browser = self.review("--no-open"), self.browser()
+        browser.open(f"http://127.0.0.1:{review.port}/#0000")
+        browser.until("document.querySelector('.over h1')?.textContent === 'This page is closed'")
+        self.assertIn("moilctl label review", browser.text(".over"))
+        self.keep_picture(browser, "closed")
+
+    @unittest.skipIf(missing(), missing())
+    def test_it_fits_each_window(self) -> None:
+        """Tiles are squares of about 200 pixels that fill the window, and nothing lies beside it."""
+        review = self.review("--no-open")
+        for width, height in ((390, 844), (1366, 768), (2560, 1440)):
+            browser = self.browser((width, height))
+            browser.open(review.address)
+            browser.until("document.querySelector('#best .main')")
+            self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), width, "at home")
+            browser.click("[data-tab=unlabelled]")
+            browser.until("document.querySelectorAll('.cell img').length >= 4")
+            self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), width)
+            browser.until("document.querySelector('#cell-0 img')")
+            box = browser.run("(({width, height}) => [width, height])(document.querySelector('#cell-0 .picture').getBoundingClientRect())")
+            self.assertAlmostEqual(box[0], box[1], delta=1)
+            self.assertTrue(150 <= box[0] <= 260, box)
+            self.assertEqual(browser.run("getComputedStyle(document.querySelector('#cell-0 img')).objectFit"), "cover")
+            last = "Math.max(...[...document.querySelectorAll('.cell')].map((cell) => cell.getBoundingClientRect().right))"
+            right = browser.run(last)
+            self.assertTrue(width - 40 < right <= width, f"they fill the window of {width}, and no more: {right}")
+            for dark in (False, True):
+                browser.show_in(dark=dark)
+                browser.run("new Promise((done) => setTimeout(done, 500))")  # colours come in a few milliseconds
+                self.assertEqual(browser.run(FAINT), [], "what has less contrast than 4.5 is hard to read")
+            review.token = browser.run("location.hash.slice(1)")
+            review.address = f"http://127.0.0.1:{review.port}/#{review.token}"
+
+    @unittest.skipIf(missing(), missing())
     def test_a_phone_through_a_tunnel(self) -> None:
         own = str(free_port())
         review, browser = self.review("--no-open", "--port", own), self.browser(PHONE, touch=True)
         self.assertEqual(str(review.port), own)
         with tunnel(review.port) as port:
             browser.open(f"http://localhost:{port}/#{review.token}")
-            browser.until("document.querySelectorAll('.cell img').length >= 6")
+            browser.until("document.querySelector('#best .main')")
+            self.keep_picture(browser, "phone-home")
+            browser.click("[data-tab=unlabelled]")
+            browser.until("document.querySelectorAll('.cell img').length >= 4")
             browser.until("document.querySelector('.proposed, .unsure')")
             self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), PHONE[0])
             self.assertGreater(browser.run("document.querySelector('#grid').clientHeight"), PHONE[1] / 2)
             self.keep_picture(browser, "phone-light")
+            # A tap shows it large; the mark in its corner selects, and then taps do.
             browser.click("#cell-0")
+            browser.until("!document.querySelector('#large').hidden")
+            browser.until("document.querySelector('#large-picture').naturalWidth > 0")
+            self.keep_picture(browser, "phone-large")
+            browser.click("#large-close")
+            browser.until("document.querySelector('#large').hidden")
+            browser.click("#cell-0 .check")
             browser.click("#cell-3")
             self.assertIn("2 of", browser.text("#status"))
             browser.show_in(dark=True)
@@ -388,7 +654,7 @@ class PageTest(Case):
     @unittest.skipIf(missing(), missing())
     def test_other_servers_of_the_machine_learn_nothing(self) -> None:
         review, browser = self.review("--no-open"), self.browser()
-        browser.open(review.address)
+        open_tab(browser, review)
         browser.until("document.querySelectorAll('.cell img').length >= 6")
         with another_server() as (port, told):
             browser.open(f"http://127.0.0.1:{port}/")
@@ -405,8 +671,8 @@ class ThousandsTest(Case):
     def test_ten_thousand_scroll_by(self) -> None:
         self.daemon = many.result()
         review, browser = self.review("--no-open"), self.browser()
-        browser.open(review.address)
-        browser.until(f"document.querySelector('#unlabelled-count').textContent === '{MANY}'")
+        open_tab(browser, review)
+        browser.until(f"document.querySelector('#unlabelled-count').textContent === '{MANY:,}'")
         rows = f"document.querySelector('.cell').getAttribute('aria-setsize') === '{MANY}'"
         browser.until(f"document.querySelector('.cell') && {rows}")
         browser.until("document.querySelector('.cell img')")
@@ -431,10 +697,10 @@ class ThousandsTest(Case):
         # Some hundred are decided at once, and taken back.
         browser.press("End")
         browser.press(*["PageUp"] * 8, hold="Shift")
-        browser.press("Enter", *"thing", "Enter")
-        browser.until(f"Number(document.querySelector('#unlabelled-count').textContent) < {MANY - 200}")
+        browser.press("Enter", *"thing", "Enter", "Enter")
+        browser.until(f"Number(document.querySelector('#unlabelled-count').textContent.replace(',', '')) < {MANY - 100}")
         browser.press("u")
-        browser.until(f"document.querySelector('#unlabelled-count').textContent === '{MANY}'")
+        browser.until(f"document.querySelector('#unlabelled-count').textContent === '{MANY:,}'")
         self.keep_picture(browser, "many")
 
 

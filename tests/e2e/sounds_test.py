@@ -14,11 +14,11 @@ import unittest
 import wave
 from pathlib import Path
 
-from browser import Browser, missing
 from case import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, OwnModelTest
-from review_test import Review
 from world import kill_daemon, kill_worker
 from lib.networks import Layers, dense, relu, write_model
+from lib.review.browser import Browser, missing
+from lib.review.running import Review
 
 RATE = 8000
 FRAMES, BANDS = 24, 16
@@ -191,6 +191,8 @@ class SoundsTest(OwnModelTest):
         self.addCleanup(review.end)
         self.addCleanup(browser.close)
         browser.open(review.address)
+        browser.until("document.querySelector('#unlabelled-count')?.textContent.match(/[0-9]/)")
+        browser.click("[data-tab=unlabelled]")
         browser.until("document.querySelectorAll('.cell img').length === 2 && document.querySelectorAll('.play:not([hidden])').length === 2")
         self.assertEqual(browser.text("#cell-0 .play"), "\u25b6 3.0 s")
         player = "document.querySelector('#player')"

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "daemon/client/desk.h"
+#include "daemon/client/model_desk.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -126,7 +127,7 @@ class Review {
 
   bool decide(const std::string& label) {
     try {
-      desk_.decide({{{samples_[at_].digest}, label}});
+      desk_.decide({{{samples_[at_].digest}, {label}}});
     } catch (const ReplyError& error) {
       session_.console.note(error.error().value("message", ""));
       return true;

@@ -5,9 +5,11 @@ import {drawProposals} from './labels.js';
 import {pictures, picturesFor, wantPictures} from './pictures.js';
 import {isSound, listen, seconds} from './player.js';
 import {selectRange, summary} from './selection.js';
-import {byId, percent, state, tell, word} from './state.js';
+import {byId, percent, shortName, state, tell, word} from './state.js';
 
-const CAPTION = 40, LEAST_CELL = 96;   // a caption's height, a cell's least width
+// A caption's height, if it is no longer; of a label and what it looks like, too.
+const CAPTION = 44, CAPTION_OF_TWO = 82;
+const LEAST_CELL = 96;                 // a cell's least width
 
 const grid = byId('grid'), sheet = byId('sheet');
 const cells = new Map();               // position -> element
@@ -15,9 +17,10 @@ const spare = [];
 export const layout = {columns: 1, width: state.cell, height: state.cell};
 
 function measure() {
-  layout.columns = Math.max(2, Math.floor(grid.clientWidth / state.cell));
-  layout.width = grid.clientWidth / layout.columns;
-  layout.height = layout.width * 0.8 + CAPTION;
+  const wide = sheet.clientWidth;
+  layout.columns = Math.max(2, Math.floor(wide / state.cell));
+  layout.width = wide / layout.columns;
+  layout.height = layout.width + (state.tab === 'doubtful' ? CAPTION_OF_TWO : CAPTION);
   sheet.style.height = Math.ceil(state.view.length / layout.columns) * layout.height + 'px';
 }
 
@@ -30,7 +33,7 @@ export function measureAnew() {
 }
 
 export function zoom(factor) {
-  state.cell = Math.min(grid.clientWidth / 2, Math.max(LEAST_CELL, state.cell * factor));
+  state.cell = Math.min(sheet.clientWidth / 2, Math.max(LEAST_CELL, state.cell * factor));
   measureAnew();
 }
 
@@ -40,71 +43,102 @@ function shownRange() {
   return [first, Math.min(state.view.length, first + rows * layout.columns)];
 }
 
+// What is seen, and then what comes next.
 function* shownPositions() {
   const [first, end] = shownRange();
-  for (let position = first; position < end; ++position) yield position;
+  const top = Math.max(first, Math.floor(grid.scrollTop / layout.height) * layout.columns);
+  for (let position = top; position < end; ++position) yield position;
+  for (let position = first; position < top; ++position) yield position;
 }
 
-function newCell() {
-  const cell = document.createElement('div'), frame = document.createElement('div');
-  const picture = document.createElement('div'), caption = document.createElement('div');
-  const play = document.createElement('button');
-  cell.setAttribute('role', 'option');
-  frame.className = 'frame';
-  picture.className = 'picture';
-  caption.className = 'caption';
-  play.className = 'play';
-  play.tabIndex = -1;   // the key p plays
-  play.addEventListener('click', (event) => {
+function smallButton(className, text, act) {
+  const button = word('button', text, className);
+  button.tabIndex = -1;   // a key does the same
+  button.addEventListener('click', (event) => {
     event.stopPropagation();
-    listen(state.view[cell.dataset.position]);
+    act();
   });
-  frame.append(picture, caption, play);
+  return button;
+}
+
+let checked = () => {};
+// Hears of a position whose mark of selection was clicked.
+export function whenChecked(hear) { checked = hear; }
+
+function newCell() {
+  const cell = word('div', ''), frame = word('div', '', 'frame');
+  const play = smallButton('play', '', () => listen(state.view[cell.dataset.position]));
+  const check = smallButton('check', '\u2713', () => checked(Number(cell.dataset.position)));
+  cell.setAttribute('role', 'option');
+  check.setAttribute('aria-label', 'select');
+  const picture = word('div', '', 'picture');
+  picture.append(word('div', '', 'name'), play);
+  frame.append(picture, word('div', '', 'caption'), check);
   cell.append(frame);
   sheet.append(cell);
   return cell;
 }
 
-// What it is said to be, or may be, comes first: names may be long.
-function writeCaption(caption, item) {
+export function proposalText({label, probability}, notSure = false) {
+  return label + (probability === null ? '' : ' ' + percent(probability)) + (notSure ? '?' : '');
+}
+
+// What it is said to be, and what it looks like: whole, however long.
+export function writeCaption(caption, item) {
   const parts = item.labels.length ? [word('b', item.labels.join(', '))] : [];
   if (item.proposals.length && !item.decided) {
-    const first = item.proposals[0];
-    const mark = (item.labels.length ? ' looks like ' : '') + first.label +
-        (first.probability === null ? '' : ' ' + percent(first.probability)) + (item.notSure ? '?' : '');
-    parts.push(word('span', mark, item.notSure ? 'unsure' : 'proposed'));
+    const text = (item.labels.length ? 'looks like ' : '') + proposalText(item.proposals[0], item.notSure);
+    parts.push(word('span', text, item.notSure ? 'unsure' : 'proposed'));
   }
-  if (!item.labels.length) parts.push(word('span', ' ' + item.name.split('/').pop()));
+  if (parts.length === 0) parts.push(word('span', item.decided ? 'no label' : ''));
   caption.replaceChildren(...parts);
 }
 
 function writePicture(place, item) {
-  const picture = pictures.get(item.digest);
-  if (!picture) return place.replaceChildren();
-  if (picture.src === undefined) return place.replaceChildren(picture.why);
-  const image = place.firstElementChild || new Image();
-  image.alt = item.name;
-  if (image.src !== picture.src) image.src = picture.src;
-  if (!image.parentNode) place.replaceChildren(image);
+  const picture = pictures.get(item.digest), [name, play] = [place.querySelector('.name'), place.querySelector('.play')];
+  let shown = place.firstElementChild;
+  if (shown === name) place.prepend(shown = word('div', ''));
+  const wanted = picture && picture.src !== undefined ? 'IMG' : 'DIV';
+  if (shown.tagName !== wanted) {
+    const other = document.createElement(wanted);
+    shown.replaceWith(other);
+    shown = other;
+  }
+  if (wanted === 'IMG') {
+    shown.alt = item.name;
+    shown.draggable = false;
+    if (shown.src !== picture.src) shown.src = picture.src;
+  } else {
+    shown.className = picture ? 'why' : 'coming';
+    shown.textContent = picture ? picture.why : '';
+  }
+  name.textContent = shortName(item);
+  play.hidden = !isSound(item);
+  if (!play.hidden) play.textContent = '\u25b6 ' + seconds(item);
+}
+
+function spoken(item) {
+  const said = item.labels.length ? item.labels.join(', ') : 'no label';
+  const looks = item.proposals.length && !item.decided ? ', looks like ' + proposalText(item.proposals[0]) : '';
+  return `${shortName(item)}: ${said}${looks}`;
 }
 
 function write(cell, position) {
-  const item = state.view[position], [picture, caption, play] = cell.firstChild.children;
+  const item = state.view[position], [picture, caption] = cell.firstChild.children;
   const x = position % layout.columns * layout.width, y = Math.floor(position / layout.columns) * layout.height;
   cell.style.transform = `translate(${x}px,${y}px)`;
   cell.style.width = layout.width + 'px';
   cell.style.height = layout.height + 'px';
   cell.id = 'cell-' + position;
   cell.dataset.position = position;
+  cell.dataset.name = item.name;
   cell.className = 'cell' + (state.selected.has(item.digest) ? ' selected' : '') +
       (position === state.cursor ? ' cursor' : '') + (item.decided ? ' decided' : '');
-  cell.title = item.name;
+  cell.setAttribute('aria-label', spoken(item));
   cell.setAttribute('aria-posinset', position + 1);
   cell.setAttribute('aria-setsize', state.view.length);
   cell.setAttribute('aria-selected', state.selected.has(item.digest));
   writePicture(picture, item);
-  play.hidden = !isSound(item);
-  if (!play.hidden) play.textContent = '\u25b6 ' + seconds(item);
   writeCaption(caption, item);
 }
 
@@ -132,6 +166,7 @@ function drawNow() {
     }
   }
   stale = false;
+  sheet.classList.toggle('selecting', state.selected.size > 0);
   grid.setAttribute('aria-activedescendant', state.view.length ? 'cell-' + state.cursor : '');
   wantPictures();
 }
@@ -145,11 +180,16 @@ export function draw() {
   drawWhatCame();
 }
 
+let moved = () => {};
+// Hears when another sample has the frame, or the samples change.
+export function whenMoved(hear) { moved = hear; }
+
 function tellSelection() {
   const at = state.view[state.cursor];
   tell(state.selected.size ? `${state.selected.size} of ${state.items.length} selected` :
-       at ? summary() + ' · ' + at.name.split('/').slice(-2).join('/') : summary());
+       at ? summary() + ' · ' + shortName(at) : summary());
   drawProposals();
+  moved();
 }
 
 export function redraw() {

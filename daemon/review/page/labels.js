@@ -5,19 +5,23 @@ import {byId, percent, state, word} from './state.js';
 
 const LABEL_KEYS = '1234567890', MOST_CHIPS = 40;
 
+// Of none of the other labels: a sample's only one.
+export const SOMETHING_ELSE = 'something else';
+
+export const isNew = (label) => !state.labels.includes(label) && label !== SOMETHING_ELSE;
 export const isKey = (label) => label.length === 1 && LABEL_KEYS.includes(label);
 
 // A label that is a digit has its own key; the others have what is left, in their order.
 export function keyedLabels() {
   const keys = new Map(state.labels.filter(isKey).map((label) => [label, label]));
-  const others = state.labels.filter((label) => !isKey(label));
+  const others = state.labels.filter((label) => !isKey(label) && label !== SOMETHING_ELSE);
   for (const key of LABEL_KEYS) if (!keys.has(key) && others.length) keys.set(key, others.shift());
   return [...LABEL_KEYS].filter((key) => keys.has(key)).map((key) => [key, keys.get(key)]);
 }
 
 // A label that is used has a key from then on.
 export function giveKey(label) {
-  if (label === null || keyedLabels().some(([, keyed]) => keyed === label)) return;
+  if (label === SOMETHING_ELSE || keyedLabels().some(([, keyed]) => keyed === label)) return;
   const digits = state.labels.filter(isKey);
   const others = state.labels.filter((known) => known !== label && !isKey(known));
   others.splice(Math.max(0, Math.min(others.length, LABEL_KEYS.length - digits.length - 1)), 0, label);
@@ -42,7 +46,7 @@ function showChips(place, chips) {
 }
 
 export function drawLabels() {
-  const keyed = keyedLabels(), names = new Set(keyed.map(([, label]) => label));
+  const keyed = [...keyedLabels(), ['n', SOMETHING_ELSE]], names = new Set(keyed.map(([, label]) => label));
   const others = state.labels.filter((label) => !names.has(label)).map((label) => ['', label]);
   showChips(byId('labels'), [...keyed, ...others].slice(0, MOST_CHIPS).map(
     ([key, label]) => ({key, text: label, value: label})));

@@ -1,83 +1,123 @@
-// The review's page: keys, clicks and taps.
+// The review's page: what its parts do with each other, and with clicks and taps.
 
-import {end, giveLabel, giveProposal, keep, undo} from './decisions.js';
-import {drawWhatCame, go, layout, measureAnew, redraw, zoom} from './grid.js';
-import {isKey, keyedLabels} from './labels.js';
-import {listen} from './player.js';
-import {arrange, show} from './samples.js';
-import {selectRange, toggle} from './selection.js';
-import {enter, safely} from './server.js';
-import {byId, state} from './state.js';
+import {isCompared, openCompare} from './compare.js';
+import {giveLabel, giveProposal, keep, undo} from './decisions.js';
+import './drop.js';
+import {end} from './ending.js';
+import {drawWhatCame, go, measureAnew, whenChecked, whenMoved} from './grid.js';
+import {drawHome, look, whenAsked} from './home.js';
+import {clear, pressed, select, selectAll} from './keys.js';
+import {isNew} from './labels.js';
+import {closeLarge, drawLarge, isLarge, openLarge} from './large.js';
+import {whenModelSpeaks} from './model.js';
+import {arrange, heard, show} from './samples.js';
+import {enter, Refusal, safely} from './server.js';
+import {byId, state, tell, word} from './state.js';
 
 const grid = byId('grid'), input = byId('label');
-
-const MOVES = {
-  ArrowLeft: () => -1, ArrowRight: () => 1, ArrowUp: () => -layout.columns, ArrowDown: () => layout.columns,
-  PageUp: () => -layout.columns * Math.max(1, Math.floor(grid.clientHeight / layout.height)),
-  PageDown: () => layout.columns * Math.max(1, Math.floor(grid.clientHeight / layout.height)),
-  Home: () => -state.view.length, End: () => state.view.length,
-};
-
-const KEYS = {
-  ' ': () => { if (state.view.length) { toggle(state.cursor); redraw(); } },
-  'Enter': () => input.focus(), '/': () => input.focus(),
-  'a': () => giveProposal(0), 's': () => giveProposal(1), 'd': () => giveProposal(2),
-  'k': keep, 'u': undo, 'p': () => { if (state.view.length) listen(state.view[state.cursor]); }, 'Delete': () => giveLabel(null), 'Backspace': () => giveLabel(null),
-  'Escape': () => { state.selected.clear(); redraw(); },
-  '+': () => zoom(1.25), '-': () => zoom(0.8),
-  '?': () => byId('help').showModal(),
-};
-
-function selectAll() {
-  if (state.view.length) selectRange(0, state.view.length - 1);
-  redraw();
-}
-
-function withControl(key) {
-  if (key === 'a') selectAll();
-  else if (key === 'z') undo();
-  else return false;
-  return true;
-}
-
-function labelKeyPressed(key) {
-  const one = keyedLabels().find(([of]) => of === key);
-  if (one) giveLabel(one[1]);
-  return Boolean(one);
-}
-
-function pressed(event) {
-  const {key} = event;
-  if (state.over) return;
-  if (event.target.matches('input, select, audio') || byId('help').open || event.altKey) return;
-  if (event.target.matches('button') && (key === 'Enter' || key === ' ')) return;
-  let used = true;
-  if (event.ctrlKey || event.metaKey) used = withControl(key);
-  else if (MOVES[key]) go(state.cursor + MOVES[key](), event.shiftKey);
-  else if (isKey(key)) used = labelKeyPressed(key);
-  else if (KEYS[key]) KEYS[key]();
-  else used = false;
-  if (used) event.preventDefault();
-}
-
 let pointer = '';  // the last one's type; a click does not tell it in every browser
+
+// A finger opens a sample; once one is selected, it selects others.
+function tapped(position) {
+  if (state.selected.size) select(position);
+  else openLarge(position);
+}
 
 function clicked(event) {
   const cell = event.target.closest('.cell');
   if (!cell) return;
   const position = Number(cell.dataset.position);
   if (event.shiftKey) return go(position, true);
-  if (event.ctrlKey || event.metaKey || pointer === 'touch') toggle(position);
-  else state.selected.clear();
+  if (event.ctrlKey || event.metaKey) return go(position, false), select(position);
+  if (pointer === 'touch') return tapped(position);
+  state.selected.clear();
   go(position, false);
+}
+
+// A finger that stays selects.
+function heldDown(event) {
+  const cell = event.target.closest('.cell');
+  if (!cell || pointer !== 'touch') return;
+  event.preventDefault();
+  select(Number(cell.dataset.position));
+}
+
+// The same name once more makes a label that is new.
+let asked = '';
+
+function askedForNew(label) {
+  if (!isNew(label) || asked === label) return false;
+  asked = label;
+  const like = state.labels.find((known) => known.toLowerCase() === label.toLowerCase());
+  tell(`new label "${label}"${like ? `, beside "${like}"` : ''}? Enter again makes it, Escape does not`);
+  byId('form').classList.add('asks');
+  return true;
+}
+
+function forget() {
+  asked = '';
+  byId('form').classList.remove('asks');
+}
+
+function named(event) {
+  event.preventDefault();
+  const label = input.value.trim();
+  if (label && askedForNew(label)) return;
+  forget();
+  input.value = '';
+  grid.focus({preventScroll: true});
+  if (label) giveLabel(label);
+}
+
+function typed(event) {
+  if (event.key !== 'Escape') return;
+  input.value = '';
+  forget();
+  tell('');
+  grid.focus({preventScroll: true});
+}
+
+function turnTab(event) {
+  const tabs = [...byId('tabs').children], at = tabs.indexOf(event.target.closest('button'));
+  const next = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1}[event.key];
+  if (next === undefined || !tabs[next]) return;
+  event.preventDefault();
+  open(tabs[next].dataset.tab);
+  tabs[next].focus();
+}
+
+function open(tab) {
+  if (isLarge()) closeLarge();
+  if (isCompared()) return;
+  show(tab).then(drawHome);
+  if (tab === 'home') look();
+}
+
+function showClosed(message) {
+  const place = word('section', '', 'over'), card = word('div', '', 'card');
+  card.append(word('h1', 'This page is closed'), word('p', message, 'quiet'), word('code', 'moilctl label review'));
+  place.append(card);
+  document.body.classList.add('ended');
+  document.body.append(place);
+  state.over = true;
 }
 
 document.addEventListener('keydown', pressed);
 grid.addEventListener('click', clicked);
+grid.addEventListener('dblclick', (event) => {
+  const cell = event.target.closest('.cell');
+  if (cell && pointer !== 'touch' && !event.target.closest('button')) openLarge(Number(cell.dataset.position));
+});
+grid.addEventListener('contextmenu', heldDown);
 grid.addEventListener('pointerdown', (event) => { pointer = event.pointerType; }, {passive: true});
 grid.addEventListener('scroll', drawWhatCame, {passive: true});
 new ResizeObserver(measureAnew).observe(grid);
-byId('tabs').addEventListener('click', (event) => event.target.closest('button') && show(event.target.closest('button').dataset.tab));
+whenChecked(select);
+whenMoved(drawLarge);
+whenAsked(open);
+whenModelSpeaks(() => { heard(); drawHome(); });
+byId('tabs').addEventListener('click', (event) => event.target.closest('button') && open(event.target.closest('button').dataset.tab));
+byId('tabs').addEventListener('keydown', turnTab);
 for (const [id, give] of [['labels', giveLabel], ['proposals', (number) => giveProposal(Number(number))]])
   byId(id).addEventListener('click', (event) => {
     const button = event.target.closest('button');
@@ -85,21 +125,22 @@ for (const [id, give] of [['labels', giveLabel], ['proposals', (number) => giveP
     give(button.value);
     grid.focus({preventScroll: true});
   });
-byId('order').addEventListener('change', (event) => { state.order = event.target.value; arrange(); grid.focus(); });
-byId('form').addEventListener('submit', (event) => {
-  event.preventDefault();
-  const label = input.value.trim();
-  if (label) giveLabel(label);
-  input.value = '';
-  grid.focus();
-});
-input.addEventListener('keydown', (event) => { if (event.key === 'Escape') grid.focus(); });
-for (const [id, act] of [['undo', undo], ['done', end], ['keys', KEYS['?']], ['accept', () => giveProposal(0)],
-                         ['keep', keep], ['none', () => giveLabel(null)], ['all', selectAll], ['clear', KEYS.Escape]])
+byId('order').addEventListener('change', (event) => { state.order = event.target.value; arrange(); grid.focus({preventScroll: true}); });
+byId('form').addEventListener('submit', named);
+input.addEventListener('keydown', typed);
+input.addEventListener('input', forget);
+for (const [id, act] of [['undo', undo], ['done', end], ['keys', () => byId('help').showModal()], ['accept', () => giveProposal(0)],
+                         ['keep', keep], ['none', () => giveLabel(null)], ['all', selectAll], ['clear', clear], ['beside', openCompare]])
   byId(id).addEventListener('click', () => act());
 
-grid.focus();
 safely(async () => {
-  await enter();
-  show('unlabelled');
+  try {
+    await enter();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return showClosed(error.message);
+  }
+  await show('home');
+  drawHome();
+  await look();
 })();

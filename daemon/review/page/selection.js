@@ -1,6 +1,6 @@
 // Which samples are selected, and for which a decision is.
 
-import {state} from './state.js';
+import {several, state} from './state.js';
 
 export function targets() {
   if (state.selected.size) return state.view.filter((item) => state.selected.has(item.digest));
@@ -9,7 +9,7 @@ export function targets() {
 
 export function summary() {
   const decided = state.items.filter((item) => item.decided).length;
-  return `${state.items.length} samples` + (decided ? `, ${decided} decided` : '');
+  return several(state.items.length, 'sample') + (decided ? `, ${decided} decided` : '');
 }
 
 export function selectRange(from, to) {

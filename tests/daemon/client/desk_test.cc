@@ -38,7 +38,7 @@ TEST_F(DeskTest, LabelsWithMostSamplesComeFirst) {
 TEST_F(DeskTest, WhatIsDecidedTogetherIsTakenBackTogetherAndIsOneStepOfMoilds) {
   const std::string one = add("one"), two = add("two");
   list();
-  desk_.decide({{{one}, "cat"}, {{two}, "dog"}});
+  desk_.decide({{{one}, {"cat"}}, {{two}, {"dog"}}});
   EXPECT_EQ(labels_of(one), Labels{"cat"});
   EXPECT_EQ(labels_of(two), Labels{"dog"});
   result_of(moild_.socket(), "label.undo");
@@ -46,12 +46,41 @@ TEST_F(DeskTest, WhatIsDecidedTogetherIsTakenBackTogetherAndIsOneStepOfMoilds) {
   EXPECT_EQ(labels_of(two), Labels());
 }
 
+TEST_F(DeskTest, WhatOneUndoTookBackTheOtherLeavesAlone) {
+  const std::string one = add("one"), two = add("two"), three = add("three", {"cat"});
+  list();
+  desk_.decide({{{one}, {"cat"}}});
+  desk_.decide({{{two}, {"dog"}}});
+  desk_.decide({{{three}, {"dog"}}});
+  // On the page, and then on the command line: the mistake is not there again.
+  desk_.undo();
+  EXPECT_EQ(labels_of(three), Labels{"cat"});
+  result_of(moild_.socket(), "label.undo");
+  EXPECT_EQ(labels_of(three), Labels{"cat"});
+  EXPECT_EQ(labels_of(two), Labels());
+  // And on the page again: what the command line took back is passed over.
+  EXPECT_EQ(desk_.undo()["changed"], (Json{{{"digest", one}, {"labels", Json::array()}}}));
+  EXPECT_EQ(labels_of(one), Labels());
+  EXPECT_EQ(desk_.undo()["changed"], Json::array());
+}
+
+TEST_F(DeskTest, ASampleMayGetSeveralLabels) {
+  const std::string one = add("one");
+  list();
+  desk_.decide({{{one}, {"dog", "cat"}}});
+  EXPECT_EQ(labels_of(one), (Labels{"cat", "dog"}));
+  desk_.decide({{{one}, {}}});
+  EXPECT_EQ(labels_of(one), Labels());
+  desk_.undo();
+  EXPECT_EQ(labels_of(one), (Labels{"cat", "dog"}));
+}
+
 TEST_F(DeskTest, ALabelThatCameWithADecisionGoesWithIt) {
   const std::string one = add("one"), two = add("two");
   add("three", {"dog"});
   list();
-  desk_.decide({{{one}, "dgo"}});
-  desk_.decide({{{two}, "dog"}});
+  desk_.decide({{{one}, {"dgo"}}});
+  desk_.decide({{{two}, {"dog"}}});
   desk_.undo();
   EXPECT_EQ(label_names(), (Labels{"dgo", "dog"}));
   desk_.undo();
@@ -61,7 +90,7 @@ TEST_F(DeskTest, ALabelThatCameWithADecisionGoesWithIt) {
 TEST_F(DeskTest, ALabelThatOthersUseMeanwhileStays) {
   const std::string one = add("one");
   list();
-  desk_.decide({{{one}, "cat"}});
+  desk_.decide({{{one}, {"cat"}}});
   const std::string other = add("other", {"cat"});
   desk_.undo();
   EXPECT_EQ(labels_of(one), Labels());
@@ -71,7 +100,7 @@ TEST_F(DeskTest, ALabelThatOthersUseMeanwhileStays) {
 TEST_F(DeskTest, WhatIsForgottenMeanwhileKeepsNoOthersBack) {
   const std::string one = add("one", {"cat"}), two = add("two", {"cat"});
   list();
-  desk_.decide({{{one, two}, "dog"}});
+  desk_.decide({{{one, two}, {"dog"}}});
   result_of(moild_.socket(), "label.forget", {{"digest", one}});
   desk_.undo();
   EXPECT_EQ(labels_of(two), Labels{"cat"});
@@ -81,9 +110,9 @@ TEST_F(DeskTest, WhatIsForgottenMeanwhileKeepsNoOthersBack) {
 TEST_F(DeskTest, WhatIsRefusedIsNoDecision) {
   const std::string one = add("one");
   list();
-  desk_.decide({{{one}, "cat"}});
-  EXPECT_THROW(desk_.decide({{{one}, "\x01"}}), ReplyError);
-  EXPECT_THROW(desk_.decide({{{"0123456789abcdef0123456789abcdef"}, "cat"}}), Error);
+  desk_.decide({{{one}, {"cat"}}});
+  EXPECT_THROW(desk_.decide({{{one}, {"\x01"}}}), ReplyError);
+  EXPECT_THROW(desk_.decide({{{"0123456789abcdef0123456789abcdef"}, {"cat"}}}), Error);
   desk_.undo();
   EXPECT_EQ(labels_of(one), Labels());
 }
@@ -91,7 +120,7 @@ TEST_F(DeskTest, WhatIsRefusedIsNoDecision) {
 TEST_F(DeskTest, WhatIsListedOtherwiseCanBeDecidedToo) {
   const std::string one = add("one", {"cat"});
   desk_.take_note({{{"digest", one}, {"labels", {"cat"}}}});
-  desk_.decide({{{one}, "dog"}});
+  desk_.decide({{{one}, {"dog"}}});
   desk_.undo();
   EXPECT_EQ(labels_of(one), Labels{"cat"});
 }

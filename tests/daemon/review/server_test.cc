@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
@@ -68,7 +70,7 @@ class Review : public daemon::SamplesTest {
   }
   Json unlabelled() { return call("samples", {{"unlabelled", true}, {"after", 0}})["samples"]; }
   static Json decision(const std::vector<std::string>& digests, const Json& label) {
-    return {{"digests", digests}, {"label", label}};
+    return {{"digests", digests}, {"labels", label.is_null() ? Json::array() : Json{label}}};
   }
 
   ReviewServer server_;
@@ -80,8 +82,8 @@ class Review : public daemon::SamplesTest {
 
 TEST_F(Review, NobodyComesInWithoutTheTokenOrTheSecret) {
   const httplib::Headers ours{{"Origin", origin()}};
-  for (const char* name :
-       {"samples", "labels", "previews", "decide", "undo", "proposals", "doubts", "sound", "end"}) {
+  for (const char* name : {"samples", "labels", "previews", "large", "decide", "undo", "home",
+                           "learn", "predict", "proposals", "doubts", "sound", "end"}) {
     const std::string path = std::string("/api/") + name;
     EXPECT_EQ(post_status(path, "{}", ours), 403) << path;
     EXPECT_EQ(post_status(path, "{}", {{"Origin", origin()}, {"Moil-Review", token()}}), 403)
@@ -106,6 +108,18 @@ TEST_F(Review, NobodyComesInWithoutTheTokenOrTheSecret) {
   EXPECT_EQ(post_status("/api/labels", "{}", headers_), 200);
   open();  // the page is loaded again, with what it got
   EXPECT_EQ(post_status("/api/labels", "{}", headers_), 200);
+}
+
+TEST_F(Review, WhoMayNotSeeThePageSeesOneThatSaysSo) {
+  const auto closed = http_->Get("/", {{"Host", "evil.example"}});
+  ASSERT_TRUE(closed);
+  EXPECT_EQ(closed->status, 403);
+  EXPECT_EQ(closed->get_header_value("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_EQ(closed->get_header_value_count("Content-Security-Policy"), 1U);
+  EXPECT_THAT(closed->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+  EXPECT_THAT(closed->body, HasSubstr("moilctl label review"));
+  for (const char* loads : {"<script", "http://", "https://", "url(", "src="})
+    EXPECT_THAT(closed->body, Not(HasSubstr(loads)));
 }
 
 TEST_F(Review, OtherPagesOfTheBrowserMayNotCall) {
@@ -189,7 +203,7 @@ TEST_F(Review, SamplesGetLabelsAndHaveTheirsAgain) {
   const std::string one = add("one"), two = add("two"), cat = add("three", {"cat"});
   EXPECT_EQ(unlabelled().size(), 2U);
   EXPECT_EQ(unlabelled()[0]["name"], "one");
-  EXPECT_EQ(call("labels"), (Json{{"labels", {"cat"}}, {"unlabelled", 2}}));
+  EXPECT_EQ(call("labels"), (Json{{"labels", {"cat"}}, {"unlabelled", 2}, {"labelled", 1}}));
   call("samples", {{"unlabelled", false}, {"after", 0}});
   const Json changed = call(
       "decide", {{"decisions", {decision({one, cat}, "dog"), decision({two}, "cat")}}})["changed"];
@@ -218,10 +232,11 @@ TEST_F(Review, WhatMoildRefusesChangesNothing) {
       call("decide", {{"decisions", {decision({one}, " ")}}}, 409)["message"].get<std::string>(),
       Not(::testing::IsEmpty()));
   EXPECT_EQ(labels_of(one), Labels());
-  EXPECT_THAT(call("proposals", Json::object(), 409)["message"].get<std::string>(),
-              HasSubstr("model"));
-  EXPECT_THAT(call("doubts", Json::object(), 409)["message"].get<std::string>(),
-              HasSubstr("model"));
+  for (const char* name : {"proposals", "doubts"})
+    EXPECT_THAT(call(name)["message"].get<std::string>(), HasSubstr("model")) << name;
+  for (const char* name : {"learn", "predict"})
+    EXPECT_THAT(call(name, Json::object(), 409)["message"].get<std::string>(), HasSubstr("model"));
+  EXPECT_TRUE(call("home")["model"].is_null());
 }
 
 TEST_F(Review, PreviewsAreMoilds) {
@@ -302,7 +317,34 @@ TEST(ReviewServer, EndsWhileTheModelIsAsked) {
   serving.join();
   asking.join();
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(4));
-  EXPECT_EQ(status, 409);
+  EXPECT_EQ(status, 200) << "it was told that the answer would come";
+}
+
+// A page that is closed, or a browser that is gone.
+TEST_F(Review, TheModelsWorkEndsWithThePage) {
+  daemon::test::import_model(moild_);
+  open();
+  const auto state = folder_ / "state";
+  std::ofstream(state / "hold-studies") << "yes";
+  for (const char* name : {"proposals", "doubts"}) {
+    httplib::Client page("127.0.0.1", port_);
+    std::thread asking(
+        [&] { (void)page.Post(std::string("/api/") + name, headers_, "{}", "application/json"); });
+    const auto workers = [&] {
+      std::vector<pid_t> found;
+      std::ifstream in(state / "studies");
+      for (pid_t pid = 0; in >> pid;) found.push_back(pid);
+      return found;
+    };
+    const std::size_t before = name == std::string("proposals") ? 0 : 1;
+    ASSERT_TRUE(daemon::test::eventually([&] { return workers().size() > before; })) << name;
+    const pid_t worker = workers().back();
+    EXPECT_EQ(::kill(worker, 0), 0);
+    page.stop();
+    asking.join();
+    EXPECT_TRUE(daemon::test::eventually([&] { return ::kill(worker, 0) != 0; })) << name;
+  }
+  std::filesystem::remove(state / "hold-studies");
 }
 
 TEST_F(Review, APortThatIsTakenIsTold) {

@@ -187,6 +187,30 @@ TEST_F(LabelStudy, ProposesLabelsForWhatHasNone) {
   EXPECT_EQ(found["suggestions"][0]["proposals"].size(), 3U);
 }
 
+TEST_F(LabelStudy, TellsOfEachSampleBeforeAllAreRead) {
+  data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
+  std::vector<std::string> added;
+  for (int i = 0; i < 120; ++i) added.push_back(labels.add_sample(grey(2 * i), {}).digest.hex());
+  std::vector<std::string> told;
+  std::map<std::string, Json> said;
+  std::size_t portions = 0;
+  const auto portion = [&](const Json& some) {
+    ++portions;
+    EXPECT_LT(to_line({{"event", "suggestions"}, {"suggestions", some}}).size(),
+              daemon::kMostLineBytes);
+    for (const Json& one : some) {
+      told.push_back(one["digest"]);
+      said[told.back()] = one["proposals"];
+    }
+  };
+  const Json found = suggest_labels(place_.layout(), file(), 1000, {}, portion);
+  EXPECT_EQ(told, added) << "each once, in the order in which they came";
+  EXPECT_GT(portions, 3U);
+  EXPECT_FALSE(found["tags"].get<bool>());
+  for (const Json& one : found["suggestions"])
+    EXPECT_EQ(said[one["digest"]], one["proposals"]) << "what was told first holds";
+}
+
 TEST_F(LabelStudy, TellsWhatTheModelCallsALabel) {
   const Json found = meanings_of_labels(place_.layout(), file());
   ASSERT_EQ(found["labels"].size(), 3U);

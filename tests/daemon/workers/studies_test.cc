@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <thread>
 
+#include "daemon/json/base64.h"
 #include "tests/daemon/support/server_test.h"
 
 namespace moil::daemon::test {
@@ -72,6 +74,11 @@ TEST_F(Studies, TellHowFarTheyAreToWhoAsksForIt) {
     const Json notification = told->read();
     EXPECT_EQ(notification["method"], "label.progress") << notification;
     EXPECT_EQ(notification["params"], (Json{{"stage", "cache"}, {"done", 16}, {"total", 1000}}));
+    if (std::string(method) == "label.suggest") {
+      const Json found = told->read();
+      EXPECT_EQ(found["method"], "label.suggested") << "before all of it is";
+      EXPECT_EQ(found["params"]["suggestions"].size(), 1U) << found;
+    }
     settle();
     let_go();
     EXPECT_TRUE(told->read().contains("result")) << method;
@@ -88,6 +95,45 @@ TEST_F(Studies, OtherQuestionsAndOtherLabelsAreOtherWork) {
   let_go();
   EXPECT_TRUE(one->read().contains("result"));
   EXPECT_TRUE(two->read().contains("result"));
+}
+
+TEST_F(Studies, AnAnswerIsGivenAgainUntilAnythingOfItChanges) {
+  let_go();
+  std::string cat;
+  const std::vector<std::pair<const char*, std::function<void()>>> changes = {
+      {"a sample", [&] { cat = add("cat", "one")["digest"]; }},
+      {"an unlabelled one",
+       [&] {
+         const Json two = {{"content", encode_base64(photo("two"))}};
+         call("label.add", {{"labels", Json::array()}, {"samples", Json::array({two})}});
+       }},
+      {"a label",
+       [&] {
+         call("label.assign", {{"samples", Json::array({cat})}, {"label", "dog"}});
+       }},
+      {"a name",
+       [&] {
+         call("label.rename", {{"from", "dog"}, {"to", "hound"}});
+       }},
+      {"a sample less",
+       [&] {
+         call("label.forget", {{"digest", cat}});
+       }},
+      {"another model", [&] { import_model(server_); }},
+  };
+  for (const char* method : {"label.suggest", "label.audit", "label.meanings"}) {
+    const Json first = ask_for(method)->read();
+    EXPECT_TRUE(first.contains("result")) << first;
+    const std::size_t begun = workers().size();
+    EXPECT_EQ(ask_for(method)->read(), first);
+    EXPECT_EQ(workers().size(), begun) << method << " was known";
+  }
+  for (const auto& [what, change] : changes) {
+    const std::size_t begun = workers().size();
+    change();
+    EXPECT_TRUE(ask_for("label.audit")->read().contains("result"));
+    EXPECT_EQ(workers().size(), begun + 1) << what;
+  }
 }
 
 TEST_F(Studies, TheWorkEndsWithItsLastAsker) {

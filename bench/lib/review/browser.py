@@ -137,7 +137,7 @@ class Browser:
             raise AssertionError(done["exceptionDetails"].get("exception", {}).get("description", expression))
         return done["result"].get("value")
 
-    def until(self, condition: str, seconds: float = 20) -> None:
+    def until(self, condition: str, seconds: float = 40) -> None:
         give_up = time.monotonic() + seconds
         while not self.run(f"Boolean({condition})"):
             if time.monotonic() > give_up:
