@@ -692,7 +692,7 @@ TEST_F(Moilctl, AnUnknownCommandIsNamedWithTheNearest) {
     EXPECT_EQ(done.status, EX_USAGE);
     EXPECT_EQ(done.err, complaint);
   }
-  EXPECT_THAT(ctl({"job", "get"}).err, HasSubstr("ID is required; see moilctl job get --help"));
+  EXPECT_THAT(ctl({"job", "show"}).err, HasSubstr("ID is required; see moilctl job show --help"));
 }
 
 TEST_F(Moilctl, FollowedJobsAreJsonLines) {

@@ -96,6 +96,20 @@ std::string window_text(const Json& window) {
          (next.is_string() ? "; opens next at " + cell(next) : std::string());
 }
 
+// "mains yes, load 0.12, temperature 47 C": what is known of it.
+std::string device_text(const Json& device) {
+  std::string text;
+  const auto add = [&](const char* what, const Json& value, const std::string& told) {
+    if (!value.is_null()) text += (text.empty() ? "" : ", ") + std::string(what) + " " + told;
+  };
+  const Json& mains = device["on_mains"];
+  add("mains", mains, mains == true ? "yes" : "no");
+  add("battery", device["battery"], percent(device["battery"]));
+  add("load", device["load_per_cpu"], fixed(device["load_per_cpu"], "%.2f"));
+  add("temperature", device["temperature_c"], fixed(device["temperature_c"], "%.0f") + " C");
+  return text.empty() ? "-" : text;
+}
+
 void add_device(Rows& rows, const Json& status) {
   const Json& window = status["window"];
   const Json& device = status["device"];
@@ -104,14 +118,7 @@ void add_device(Rows& rows, const Json& status) {
       cpus.is_object() && cpus["used"] < cpus["all"])
     rows.push_back(
         {"cpus", cell(cpus["used"]) + " of " + cell(cpus["all"]) + ", for the device is warm"});
-  const Json& mains = device["on_mains"];
-  rows.push_back({"device", "mains " +
-                                std::string(mains.is_null() ? "-"
-                                            : mains == true ? "yes"
-                                                            : "no") +
-                                ", battery " + percent(device["battery"]) + ", load " +
-                                fixed(device["load_per_cpu"], "%.2f") + ", temperature " +
-                                fixed(device["temperature_c"], "%.0f") + " C"});
+  rows.push_back({"device", device_text(device)});
 }
 
 // What keeps jobs back, beside the window, and what needs a person.

@@ -93,10 +93,12 @@ int retry(Session& session, const IdOptions& options) {
 }
 
 int rm(Session& session, const IdOptions& options) {
-  const Json job = session.call("job.get", {{"id", options.id}, {"details", false}})["job"];
-  session.require_consent(options.yes, "remove job " + std::to_string(options.id) + " (" +
-                                           printable(cell(job["name"])) +
-                                           ") with its events and its report");
+  if (!options.yes) {
+    const Json job = session.call("job.get", {{"id", options.id}, {"details", false}})["job"];
+    session.require_consent(false, "remove job " + std::to_string(options.id) + " (" +
+                                       printable(cell(job["name"])) +
+                                       ") with its events and its report");
+  }
   const Json reply = session.call("job.rm", {{"id", options.id}});
   if (!session.printed_json(reply))
     session.console.print("job " + std::to_string(options.id) + " removed");

@@ -87,9 +87,10 @@ Rows known_rows(Rows rows) {
 }
 
 std::size_t left_out_count(const Json& details) {
-  const Json list = at(details, "/left_out"), all = at(details, "/samples/left_out");
+  const Json list = at(details, "/left_out");
   const std::size_t named = list.is_array() ? list.size() : 0;
-  return all.is_number_unsigned() ? std::max(named, all.get<std::size_t>()) : named;
+  const double all = number_at(details, "/samples/left_out").value_or(0);
+  return std::max(named, all > 0 ? static_cast<std::size_t>(all) : 0);
 }
 
 std::string unreadable_heading(const Json& details) {

@@ -70,11 +70,12 @@ int disable(Session& session, const NameOptions& options) {
 }
 
 int rm(Session& session, const NameOptions& options) {
-  (void)session.call("schedule.get",
-                     {{"name", options.name}});  // whether there is one to ask about
-  session.require_consent(options.yes, "remove the schedule " + options.name +
-                                           " with its description (\"moilctl schedule disable\" "
-                                           "keeps it)");
+  if (!options.yes) {
+    (void)session.call("schedule.get", {{"name", options.name}});  // whether there is one
+    session.require_consent(false, "remove the schedule " + options.name +
+                                       " with its description (\"moilctl schedule disable\" "
+                                       "keeps it)");
+  }
   const Json reply = session.call("schedule.rm", {{"name", options.name}});
   if (!session.printed_json(reply))
     session.console.print("schedule " + options.name + " removed; its jobs stay");

@@ -172,8 +172,7 @@ std::string whole_text(Session& session, const std::string& model) {
 }
 
 int rm_whole(Session& session, const ModelOptions& options) {
-  const std::string what = whole_text(session, options.model);
-  session.require_consent(options.yes, what);
+  if (!options.yes) session.require_consent(false, whole_text(session, options.model));
   const Json reply = session.call("model.rm", {{"model", options.model}, {"whole", true}});
   if (session.printed_json(reply)) return EX_OK;
   session.console.print(
@@ -186,8 +185,10 @@ int rm_whole(Session& session, const ModelOptions& options) {
 int rm(Session& session, const ModelOptions& options) {
   if (options.version == 0) return rm_whole(session, options);
   const Json which{{"model", options.model}, {"version", options.version}};
-  (void)session.call("model.get", which);  // whether there is one to ask about
-  session.require_consent(options.yes, "remove " + version_title(which) + " for good");
+  if (!options.yes) {
+    (void)session.call("model.get", which);  // whether there is one to ask about
+    session.require_consent(false, "remove " + version_title(which) + " for good");
+  }
   const Json reply = session.call("model.rm", which);
   if (!session.printed_json(reply)) session.console.print(version_title(reply) + " removed");
   return EX_OK;

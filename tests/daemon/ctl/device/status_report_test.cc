@@ -76,7 +76,7 @@ TEST(StatusRows, ADeviceAtRest) {
   const std::string shown = text(status_rows(status(), overview()));
   for (const char* line :
        {"running|nothing\n", "waiting|nothing\n", "last night|job 12 ", "next night|no schedule",
-        "window|01:00-06:00, open\n", "device|mains yes, battery -, load 0.12, temperature 47 C\n"})
+        "window|01:00-06:00, open\n", "device|mains yes, load 0.12, temperature 47 C\n"})
     EXPECT_THAT(shown, ::testing::HasSubstr(line));
   EXPECT_THAT(shown, ::testing::Not(::testing::HasSubstr("ATTENTION")));
 }
