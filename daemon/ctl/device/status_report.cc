@@ -107,7 +107,7 @@ std::string device_text(const Json& device) {
   add("battery", device["battery"], percent(device["battery"]));
   add("load", device["load_per_cpu"], fixed(device["load_per_cpu"], "%.2f"));
   add("temperature", device["temperature_c"], fixed(device["temperature_c"], "%.0f") + " C");
-  return text.empty() ? "-" : text;
+  return text;
 }
 
 void add_device(Rows& rows, const Json& status) {
@@ -118,7 +118,7 @@ void add_device(Rows& rows, const Json& status) {
       cpus.is_object() && cpus["used"] < cpus["all"])
     rows.push_back(
         {"cpus", cell(cpus["used"]) + " of " + cell(cpus["all"]) + ", for the device is warm"});
-  rows.push_back({"device", device_text(device)});
+  if (const std::string text = device_text(device); !text.empty()) rows.push_back({"device", text});
 }
 
 // What keeps jobs back, beside the window, and what needs a person.

@@ -42,7 +42,8 @@ std::string nights_section(const Json& job, const Json& nights) {
       html::element("figure",
                     html::element("figcaption", metric + " of the model in service after each of " +
                                                     std::to_string(nights.size()) + " nights") +
-                        "\n" + chart) +
+                        "\n" + chart,
+                    "class=\"alone\"") +
           "\n" +
           html::paragraph("What is held out changes as you label, so the lines may move without "
                           "the model.",
