@@ -6,10 +6,10 @@
 
 namespace moil {
 
-// At most ten digits that count, and no zeros behind the point.
-[[nodiscard]] inline std::string number_text(double value) {
+// At most so many digits that count, and no zeros behind the point.
+[[nodiscard]] inline std::string number_text(double value, int digits = 10) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 

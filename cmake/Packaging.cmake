@@ -65,7 +65,7 @@ if(OPENBLAS_OPENMP)
   set(CPACK_MOIL_OPENBLAS_OPENMP ON)
 endif()
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/shlibs.cmake)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS xdg-utils)  # opens the page of moilctl label review
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS xdg-utils)  # opens the page of moilctl review
 set(CPACK_DEBIAN_PACKAGE_PREDEPENDS "init-system-helpers (>= 1.54~)")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "")

@@ -3,8 +3,27 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <type_traits>
+
+#include "base/command_line/help.h"
 
 namespace moil::cli {
+namespace {
+
+template <class T>
+struct Single {
+  using Type = T;
+};
+template <class T>
+struct Single<std::vector<T>> {
+  using Type = T;
+};
+template <class T>
+struct Single<std::optional<T>> {
+  using Type = T;
+};
+
+}  // namespace
 
 Check positive() {
   return [](CLI::Option& option) { option.check(CLI::PositiveNumber); };
@@ -44,7 +63,12 @@ std::size_t Option::count() const { return option_->count(); }
 
 template <class T>
 Option Command::add_option(const std::string& names, T& target, const std::string& help) const {
-  return Option(app_->add_option(names, target, help));
+  using Value = typename Single<T>::Type;
+  constexpr ValueKind kKind = std::is_integral_v<Value>         ? ValueKind::kWhole
+                              : std::is_floating_point_v<Value> ? ValueKind::kNumber
+                                                                : ValueKind::kText;
+  const OptionNames split = split_names(names, kKind);
+  return Option(app_->add_option(split.names, target, help)->type_name(split.value));
 }
 template Option Command::add_option(const std::string&, int&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::int64_t&, const std::string&) const;
@@ -71,16 +95,20 @@ Option Command::add_flag(const std::string& names, bool& target, const std::stri
 Option Command::add_action(const std::string& names,
                            const std::function<void(const std::string&)>& act,
                            const std::string& help) const {
-  return Option(app_->add_option_function<std::string>(names, act, help));
+  const OptionNames split = split_names(names, ValueKind::kText);
+  return Option(
+      app_->add_option_function<std::string>(split.names, act, help)->type_name(split.value));
 }
 
 Command Command::add_subcommand(const std::string& name, const std::string& help) const {
-  return Command(app_->add_subcommand(name, help));
+  return Command(app_->add_subcommand(name, help)->group(kNoHeading));  // not its parent's
 }
 Command Command::callback(const std::function<void()>& act) const {
   return Command(app_->callback(act));
 }
 Command Command::group(const std::string& heading) const { return Command(app_->group(heading)); }
+Command Command::alias(const std::string& name) const { return Command(app_->alias(name)); }
+Command Command::example(const std::string& typed) const { return Command(app_->footer(typed)); }
 Command Command::require_subcommand(int count) const {
   return Command(app_->require_subcommand(count));
 }
@@ -90,7 +118,9 @@ bool Command::got_subcommand(const std::string& name) const { return app_->got_s
 
 Program::Program(const std::string& help, const std::string& name, const std::string& version)
     : Program(std::make_unique<CLI::App>(help, name)) {
-  own_->set_version_flag("--version", version);
+  own_->set_version_flag("--version", version, "print the version and exit");
+  own_->set_help_flag("-h,--help", "print this and exit");
+  own_->formatter(std::make_shared<Help>());
 }
 Program::Program(std::unique_ptr<CLI::App> app) : Command(app.get()), own_(std::move(app)) {}
 Program::~Program() = default;

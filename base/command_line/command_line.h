@@ -60,6 +60,8 @@ class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
 
+  // names: "-o,--out=FILE"; behind the "=" is what the help calls the value. Without that it is N,
+  // NUMBER, or the option's own name (MODEL of --model).
   // T: a number, a text, a path, std::optional or std::vector of them; command_line.cc names those
   // that there are.
   template <class T>
@@ -72,6 +74,8 @@ class Command {
   Command add_subcommand(const std::string& name, const std::string& help) const;
   Command callback(const std::function<void()>& act) const;  // once its options are read
   Command group(const std::string& heading) const;           // "": hidden
+  Command alias(const std::string& name) const;              // an old name, which is not listed
+  Command example(const std::string& typed) const;           // "moilctl predict cat.jpg"
   Command require_subcommand(int count) const;
   Command fallthrough() const;  // its options may stand behind a sub-command
 

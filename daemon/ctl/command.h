@@ -24,27 +24,40 @@ class Session : public ClientSession {
   bool printed_json(const Json& document);
   // The same on one line, for commands that print more than one document (JSON Lines).
   bool printed_json_line(const Json& document);
+
+  // Before what cannot be taken back: asks, unless `yes` says it already. what: "forget 3 samples
+  // for good". kFailedPrecondition if there is nobody to ask, kCancelled if the answer is no.
+  void require_consent(bool yes, const std::string& what);
 };
 
 struct NoOptions {};  // of a command that takes none
+
+// Headings in the help, in its order: commands stand below them in the order in which they are
+// added.
+inline constexpr const char* kEveryday = "What everyone needs";
+inline constexpr const char* kLearning = "Labels, nights and models";
+inline constexpr const char* kDevice = "The device and moild itself";
 
 // Runs after the command line was read; the exit status.
 using Action = std::function<int(Session&)>;
 
 // Adds the group's sub-commands; the one given on the command line sets `chosen`.
+void add_status_command(cli::Command app, Action& chosen);
+void add_review_command(cli::Command app, Action& chosen);
+void add_predict_command(cli::Command app, Action& chosen);
+void add_report_command(cli::Command app, Action& chosen);
+void add_doctor_command(cli::Command app, Action& chosen);
 void add_job_commands(cli::Command app, Action& chosen);
 void add_schedule_commands(cli::Command app, Action& chosen);
 void add_logs_command(cli::Command app, Action& chosen);
 void add_plan_command(cli::Command app, Action& chosen);
-void add_report_command(cli::Command app, Action& chosen);
 void add_learn_command(cli::Command app, Action& chosen);
-void add_predict_command(cli::Command app, Action& chosen);
 void add_label_commands(cli::Command app, Action& chosen);
 void add_label_step_commands(cli::Command group, Action& chosen);      // of the group "label"
 void add_label_exchange_commands(cli::Command group, Action& chosen);  // of the group "label"
 void add_label_watch_command(cli::Command group, Action& chosen);      // of the group "label"
 void add_label_cut_command(cli::Command group, Action& chosen);        // of the group "label"
-void add_label_review_command(cli::Command group, Action& chosen);     // of the group "label"
+void add_old_review_command(cli::Command group, Action& chosen);       // of the group "label"
 void add_label_study_commands(cli::Command group, Action& chosen);     // of the group "label"
 // label map --suggest. model: empty if there is only one.
 int show_meanings(Session& session, const std::string& model);
@@ -53,7 +66,6 @@ void add_model_life_commands(cli::Command group, Action& chosen);  // of the gro
 void add_pack_commands(cli::Command app, Action& chosen);
 void add_cache_commands(cli::Command app, Action& chosen);
 void add_system_commands(cli::Command app, Action& chosen);
-void add_doctor_command(cli::Command app, Action& chosen);
 void add_room_commands(cli::Command app, Action& chosen);
 void add_setup_command(cli::Command app, Action& chosen);
 void add_add_command(cli::Command app, Action& chosen);
@@ -70,6 +82,9 @@ cli::Command add_command(cli::Command parent, const std::string& name, const std
   });
   return command;
 }
+
+// Of a command that asks before what cannot be taken back.
+void add_yes(const cli::Command& command, bool& yes);
 
 // The description of a job, or of a schedule with its job; a relative global.pack is meant from the
 // description's folder.

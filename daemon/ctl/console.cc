@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 
 #include "daemon/ctl/text.h"
 
@@ -72,6 +73,15 @@ void Console::table(const Rows& rows) {
     }
     print(line);
   }
+}
+
+std::optional<bool> Console::ask(const std::string& question) {
+  if (!terminal_ || ::isatty(STDIN_FILENO) != 1) return std::nullopt;
+  end_bar();
+  std::fputs((question + " [y/N] ").c_str(), stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 Screen Console::screen() {

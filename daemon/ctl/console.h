@@ -2,6 +2,7 @@
 // stderr is a terminal and NO_COLOR, if set, keeps it plain; otherwise a line a change.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Console {
   // `text` beside a bar of `fraction` (0 to 1); without a terminal: the text, when it changed.
   void bar(double fraction, const std::string& heading, const std::string& text);
   void end_bar();
+  // Whether a person says yes; nothing if there is nobody to ask.
+  std::optional<bool> ask(const std::string& question);
   static Screen screen();
 
  private:

@@ -73,7 +73,8 @@ const CLI::App* innermost(const CLI::App* app, std::string& typed) {
 
 std::vector<std::string> names_below(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     names.push_back(command->get_name());
   return names;
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/number_text.h"
+
 namespace moil::daemon::ctl {
 namespace {
 
@@ -24,7 +26,21 @@ std::size_t offset_of(const std::string& text, std::size_t character) {
 
 std::string cell(const Json& value) {
   if (value.is_null()) return "-";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (value.is_string()) return value;
+  const Json plain = with_plain_numbers(value);
+  return plain.is_number_float() ? number_text(plain.get<double>()) : plain.dump();
+}
+
+Json with_plain_numbers(Json value) {
+  constexpr int kDigits = 6;
+  constexpr double kMostShortened = 1e6;  // beyond, all digits say something
+  if (value.is_structured())
+    for (Json& part : value) part = with_plain_numbers(std::move(part));
+  if (!value.is_number_float() || std::abs(value.get<double>()) >= kMostShortened) return value;
+  const std::string text = number_text(value.get<double>(), kDigits);
+  double plain = 0;
+  std::from_chars(text.data(), text.data() + text.size(), plain);
+  return plain;
 }
 
 std::string version_title(const Json& version) {
@@ -35,6 +51,10 @@ std::string joined(const Json& values) {
   std::string text;
   for (const Json& value : values) text += (text.empty() ? "" : ", ") + cell(value);
   return text;
+}
+
+std::string counted(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string percent(const Json& fraction) {

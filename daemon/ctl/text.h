@@ -9,12 +9,15 @@
 
 namespace moil::daemon::ctl {
 
-// Text of a value for a table: "-" for null, strings without quotes.
+// Text of a value for a table: "-" for null, strings without quotes, numbers as people write them.
 std::string cell(const Json& value);
+// With such numbers wherever one is in it: 0.01 in place of 0.009999999999999998.
+Json with_plain_numbers(Json value);
 std::string version_title(const Json& version);  // "model NAME version 3", of its document
 std::string joined(const Json& values);          // cells of an array: "a, b"
-std::string percent(const Json& fraction);       // "97.2%", "-" for null
-std::string formatted(const Json& value, const char* format);  // by printf's rules for a double
+std::string counted(std::int64_t count, const std::string& what);  // "1 photo", "2 photos"
+std::string percent(const Json& fraction);                         // "97.2%", "-" for null
+std::string formatted(const Json& value, const char* format);      // by printf's rules for a double
 // What `of` calls the metric of that side, "global" or "local": "accuracy".
 std::string metric_name(const Json& of, const std::string& side);
 // A task's metric, as `of` says with "is_fraction": "97.2%" or "0.913".

@@ -43,8 +43,7 @@ Finding check_schedule(const NightView& s, const Schedule& schedule, const Json&
   std::string says =
       name + " (model " + model + ") comes next at " + night["at"].get<std::string>();
   if (night["why_not"].is_string())
-    return ok(what, says + ", but as things are it would not run: " +
-                        night["why_not"].get<std::string>());
+    return ok(what, says + "; " + night["why_not"].get<std::string>());
   if (!night["seconds"].is_number()) return ok(what, says + "; how long it takes is not known yet");
   const double seconds = night["seconds"];
   says += " and takes about " + figure(seconds / kMinuteSeconds) + " min";

@@ -77,7 +77,7 @@ Finding judge_room(std::optional<std::uint64_t> free, const DiskConfig& disk) {
   const auto leave = static_cast<std::uint64_t>(disk.leave_free_bytes);
   const std::string room = size_text(static_cast<double>(*free)) + " are free";
   constexpr const char* kRemedy =
-      "make room: moilctl cache gc, moilctl model rm, moilctl label rm, or other files of the disk";
+      "make room: moilctl clean, moilctl model rm, moilctl label rm, or other files of the disk";
   if (*free <= reserve) return problem(kWhat, room + ", too little for a night", kRemedy);
   if (*free < leave)
     return warning(kWhat,

@@ -134,7 +134,7 @@ void Recurring::meet(const Schedule& schedule, std::int64_t moment) {
   if (is_missed && !schedule.spec.catch_up)
     return schedules_.pass_over(name, now, "its moment was missed, and \"catch_up\" is false");
   if (const std::string why = unfinished(schedule); !why.empty())
-    return schedules_.pass_over(name, now, why);
+    return schedules_.pass_over(name, now, "it " + why);
   looking_.insert(name);
   const auto go_on = [this, name](const std::string& pack) { decide(name, pack); };
   try {
@@ -207,7 +207,7 @@ std::int64_t Recurring::run_now(const Schedule& schedule) {
 
 std::string Recurring::unfinished(const Schedule& schedule) const {
   if (!schedule.last_job || is_finished(jobs_.standing(*schedule.last_job).state)) return "";
-  return "job " + std::to_string(*schedule.last_job) + ", its last, has not ended";
+  return "waits for job " + std::to_string(*schedule.last_job);
 }
 
 }  // namespace moil::daemon

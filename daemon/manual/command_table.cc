@@ -2,23 +2,10 @@
 
 #include <cctype>
 
+#include "base/command_line/help.h"
+
 namespace moil::manual {
 namespace {
-
-// CLI11 writes a type with its checks: "TEXT:{classify,tag}", "FLOAT:FLOAT in [0 - 0.9]".
-std::string type_of(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return "";
-  const std::string whole = option.get_type_name();
-  return whole.substr(0, whole.find(':'));
-}
-
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string whole = option.get_type_name();
-  const auto begin = whole.find(":{");
-  const auto end = whole.find('}', begin == std::string::npos ? 0 : begin);
-  if (begin == std::string::npos || end == std::string::npos) return {};
-  return CLI::detail::split(whole.substr(begin + 2, end - begin - 2), ',');
-}
 
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
@@ -33,8 +20,8 @@ using Words = std::map<std::string, std::string>;
 Option row(const CLI::Option& option, const Words& words) {
   Option out;
   out.names = names_of(option);
-  out.value = type_of(option);
-  out.choices = choices_of(option);
+  out.value = option.get_positional() ? "" : cli::value_of(option);
+  out.choices = cli::choices_of(option);
   for (const std::string& name : out.names)
     if (const auto kind = words.find(name); kind != words.end()) out.words = kind->second;
   out.standard = option.get_default_str();
@@ -72,6 +59,7 @@ Command command_table(const CLI::App& app, const Words& words) {
   Command out;
   out.name = app.get_name();
   out.help = app.get_description();
+  out.example = app.get_footer();
   out.hands_down = app.get_fallthrough();
   for (const CLI::Option* option : app.get_options({})) {
     if (option->get_group().empty()) continue;
@@ -100,6 +88,7 @@ nlohmann::json to_json(const Command& command) {
   for (const Command& below : command.commands) commands.push_back(to_json(below));
   return {{"name", command.name},
           {"help", command.help},
+          {"example", command.example},
           {"options", to_json(command.options)},
           {"positionals", to_json(command.positionals)},
           {"commands", commands}};

@@ -14,7 +14,7 @@ namespace moil::manual {
 
 struct Option {
   std::vector<std::string> names;    // "--json", "-h"; of a positional its one name
-  std::string value;                 // "TEXT", "INT"; empty: a flag
+  std::string value;                 // "FILE", "N"; empty: a flag, or a positional
   std::vector<std::string> choices;  // if only these values are taken
   std::string words;                 // if "PROGRAM words KIND" tells values: that kind
   std::string standard;              // the default, as text
@@ -27,6 +27,7 @@ struct Option {
 struct Command {
   std::string name;
   std::string help;
+  std::string example;  // "moilctl predict cat.jpg"; may be empty
   std::vector<Option> options;
   std::vector<Option> positionals;
   std::vector<Command> commands;
@@ -40,7 +41,7 @@ nlohmann::json to_json(const Command& command);
 
 // "PATH [OPTIONS] FILE..."
 std::string synopsis(const Command& command, const std::string& path);
-// "--state-dir TEXT"
+// "--state-dir DIR"; "FILE..." of a positional
 std::string names_and_value(const Option& option);
 // The help with what is required, the default, the choices and the variable: whole sentences.
 std::string full_help(const Option& option);

@@ -52,6 +52,7 @@ void add_commands(std::string& page, const Command& program) {
     if (!command.commands.empty()) return;  // groups are known by what is below them
     page += ".SS " + for_roff(synopsis(command, path)) + "\n";
     page += for_roff(sentence(command.help)) + "\n";
+    if (!command.example.empty()) page += "For example: " + for_roff(command.example) + "\n";
     add_option_paragraphs(page, command.positionals);
     std::vector<Option> own = command.options;
     std::erase_if(own, [](const Option& o) { return o.names.front() == "--help"; });

@@ -26,6 +26,7 @@ std::string markdown_page(const Command& program) {
     }
     if (&command != &program && !command.commands.empty()) return;
     page += "\n```\n" + synopsis(command, path) + "\n```\n";
+    if (!command.example.empty()) page += "\nFor example: `" + command.example + "`\n";
     std::vector<Option> rows = command.positionals;
     for (const Option& option : command.options) {
       if (&command == &program || option.names.front() != "--help") rows.push_back(option);

@@ -11,6 +11,7 @@
 #include "daemon/spec/model_files.h"
 #include "daemon/spec/new_names.h"
 #include "daemon/state/canary_store.h"
+#include "daemon/state/schedule_store.h"
 #include "daemon/upkeep/housekeeping.h"
 #include "daemon/workers/importer.h"
 #include "daemon/workers/predictor.h"
@@ -48,6 +49,21 @@ struct ModelParams {
   std::string model;
   std::int64_t version = 0;  // 0: the active one
 };
+
+struct RemovalParams {
+  std::string model;
+  std::optional<std::int64_t> version;
+  bool whole = false;  // all versions
+};
+
+const Fields<RemovalParams>& fields_of(const RemovalParams*) {
+  static const Fields<RemovalParams> table = {
+      field("model", &RemovalParams::model, Need::kRequired, check_name),
+      field("version", &RemovalParams::version),
+      field("whole", &RemovalParams::whole),
+  };
+  return table;
+}
 
 struct RollbackParams {
   std::string model;
@@ -176,12 +192,31 @@ Json rollback(const RollbackParams& params, ModelStore& models, const StateLayou
   return reply;
 }
 
-void remove_version(const ModelParams& params, const Responder& responder, ModelStore& models,
-                    Housekeeping& housekeeping) {
-  models.remove(params.model, params.version);
+// Its schedules would come for nothing.
+Json remove_schedules(const std::string& model, ScheduleStore& schedules) {
+  Json names = Json::array();
+  for (const Schedule& schedule : std::vector<Schedule>(schedules.all()))
+    if (schedule.spec.job.model == model) names.push_back(schedule.spec.name);
+  for (const Json& name : names) schedules.remove(name);
+  return names;
+}
+
+void remove_model(const RemovalParams& params, const Responder& responder, ModelStore& models,
+                  ScheduleStore& schedules, Housekeeping& housekeeping) {
+  if (params.version.has_value() == params.whole)
+    throw ValidationError("the parameters of model.rm",
+                          {{"/version", "give either a version, or \"whole\" for all of them"}});
+  Json reply{{"model", params.model}};
+  if (params.whole) {
+    reply["versions"] = models.remove_whole(params.model);
+    reply["schedules"] = remove_schedules(params.model, schedules);
+  } else {
+    models.remove(params.model, *params.version);
+    reply["version"] = *params.version;
+  }
   housekeeping.remove_files(
       [&models, model = params.model] { models.remove_unknown_folders(model); }, responder,
-      {{"model", params.model}, {"version", params.version}});
+      std::move(reply));
 }
 
 Json pin(const PinParams& params, ModelStore& models) {
@@ -260,8 +295,8 @@ MethodTable model_methods(const Parts& by) {
        by(activate)},
       {"model.rollback", "0.1", Role::kOperate, "go back to the version before", Lane::kLoop,
        by(rollback)},
-      {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service", Lane::kSteps,
-       by(remove_version)},
+      {"model.rm", "0.1", Role::kAdmin, "remove a version that is not in service, or a model",
+       Lane::kSteps, by(remove_model)},
       {"model.pin", "0.2", Role::kAdmin, "keep a version, however old it becomes", Lane::kLoop,
        by(pin)},
       {"model.anchor", "0.2", Role::kAdmin, "the version that no night may fall far behind",

@@ -59,6 +59,7 @@ Json window_json(const NightView& s, const DeviceReading& device) {
           {"end", time_of_day(window.end)},
           {"open", verdict.open},
           {"reason", verdict.reason},
+          {"obstacle", verdict.open ? Json(nullptr) : Json(name_of(verdict.obstacle))},
           {"next_at", opens ? Json(utc_text(*opens)) : Json(nullptr)},
           {"waited", waited_json(s.scheduler.waited())},
           {"nights_waited", s.scheduler.lost_nights().count},

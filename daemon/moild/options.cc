@@ -26,13 +26,14 @@ Parsed parse_options(int argc, char** argv) {
                    "moild", std::string("moild ") + kVersion);
   app.add_flag("--foreground", options.foreground,
                "log to the terminal, without systemd (the daemon never forks)");
-  app.add_option("--state-dir", options.state_dir, "where jobs, labels, models and cache are kept")
+  app.add_option("--state-dir=DIR", options.state_dir,
+                 "where jobs, labels, models and cache are kept")
       .envname("MOILD_STATE_DIR")
       .capture_default_str();
-  app.add_option("--socket", options.socket, "the Unix socket to listen on")
+  app.add_option("--socket=FILE", options.socket, "the Unix socket to listen on")
       .envname("MOILD_SOCKET")
       .capture_default_str();
-  app.add_option("--config", options.config,
+  app.add_option("--config=FILE", options.config,
                  "moild.json (default: " + default_config() + " where it is there)");
   app.add_flag("--check", options.check, "read the configuration, print it in full and exit");
   manual::add_manual(app, 8, {{default_config(), "/etc/moild/moild.json"}});

@@ -33,19 +33,19 @@ int exit_code_of(moil::ErrorCode code) {
 
 moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) {
   moil::cli::Command import = app.add_subcommand("import", "ONNX file to model folder");
-  import.add_option("file", a.file, "ONNX file; its external data lies beside it").required();
-  import.add_option("--out", a.folder, "Folder to make").required();
+  import.add_option("FILE", a.file, "ONNX file; its external data lies beside it").required();
+  import.add_option("--out=DIR", a.folder, "Folder to make").required();
   import.add_option("--name", a.name, "Name of the model; the graph's if left out");
   import.add_option(
-      "--labels", a.labels,
+      "--labels=FILE", a.labels,
       "JSON list of the classes' names, or text or CSV with one a line; numbers if left out");
   import.add_option("--task", a.task,
                     "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
                     "file's if left out, else classify");
   import.add_option(
-      "--preprocessing", a.preprocessing,
+      "--preprocessing=FILE", a.preprocessing,
       "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
-  import.add_option("--input-dims", a.input_dims,
+  import.add_option("--input-dims=N", a.input_dims,
                     "Dims of one sample where the file leaves them open: 3 224 224");
   return import;
 }
@@ -96,8 +96,8 @@ int main(int argc, char** argv) {
   moil::cli::Command import = add_import(app, import_arguments);
   moil::ExportArguments export_arguments;
   moil::cli::Command exporter = app.add_subcommand("export", "Model folder to ONNX file");
-  exporter.add_option("folder", export_arguments.folder, "Model folder").required();
-  exporter.add_option("--out", export_arguments.file, "File to write").required();
+  exporter.add_option("DIR", export_arguments.folder, "Model folder").required();
+  exporter.add_option("--out=FILE", export_arguments.file, "File to write").required();
   DaemonExport for_daemon;
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);

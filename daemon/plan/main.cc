@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   Arguments a;
   moil::cli::Program app("Tells what training or running a model would need in memory.",
                          "moil-plan", moil::kVersion);
-  app.add_option("model", a.model, "Model description (model.json)").required();
+  app.add_option("MODEL", a.model, "Model description (model.json)").required();
   app.add_option("--batch", a.batch).check(moil::cli::positive()).capture_default_str();
   app.add_option("--trainable-layers", a.trainable_layers, "n of LF(n); all if left out")
       .check(moil::cli::not_negative());
@@ -195,14 +195,14 @@ int main(int argc, char** argv) {
   app.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw").capture_default_str();
   app.add_option("--momentum", a.momentum).capture_default_str();
   app.add_flag("--clip", a.clip, "Plan for clipping by the global norm");
-  app.add_option("--svg", a.svg, "Draw the plan to this file");
+  app.add_option("--svg=FILE", a.svg, "Draw the plan to this file");
   const auto processors = app.add_option(
-      "--processors", a.processors,
+      "--processors=SELECTION", a.processors,
       "Tell who would compute what beside an OpenCL device, which is measured: cpu, opencl, "
       "step_wise, layer_wise or path");
-  app.add_option("--device", a.device, "With --processors: a part of the device's name")
+  app.add_option("--device=NAME", a.device, "With --processors: a part of the device's name")
       .needs(processors);
-  app.add_option("--recorded", a.recorded,
+  app.add_option("--recorded=FILE", a.recorded,
                  "With --processors: a recorded device's file, in place of one at hand")
       .needs(processors);
   app.add_flag("--json", a.json, "Print JSON");

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "base/command_line/command_line.h"
 #include "base/error.h"
 #include "base/files/file.h"
+#include "base/seconds.h"
 #include "base/version.h"
 #include "daemon/manual/manual.h"
 #include "daemon/packs/answered_pack.h"
@@ -40,14 +43,14 @@ struct Arguments {
 
 void add_selection(moil::cli::Command command, SelectionOptions& s) {
   command
-      .add_option("--data", s.data,
+      .add_option("--data=PATH", s.data,
                   "Digits CSV, a table as CSV, or a folder or tar of images by class")
       .required();
   command.add_option("--format", s.format,
                      "digits-csv or image-folder; by the file's name if left out");
   command.add_option("--label-column", s.label_column,
                      "The data is a table, a record a line: this column names the classes");
-  command.add_option("--classes", s.classes, "Classes to use, in this order").delimiter(',');
+  command.add_option("--classes=NAME", s.classes, "Classes to use, in this order").delimiter(',');
   command.add_option("--limit-per-class", s.limit_per_class,
                      "Use so many samples of each class and split");
   command.add_option("--offset", s.skip_per_class,
@@ -55,10 +58,10 @@ void add_selection(moil::cli::Command command, SelectionOptions& s) {
 }
 
 void add_validation(moil::cli::Command command, SelectionOptions& s) {
-  command.add_option("--validation-data,--val-data", s.validation_data,
+  command.add_option("--validation-data,--val-data=PATH", s.validation_data,
                      "Held-out samples, if they lie apart; of all classes or of some");
   command
-      .add_option("--validation-fraction,--val-fraction", s.validation_fraction,
+      .add_option("--validation-fraction,--val-fraction=FRACTION", s.validation_fraction,
                   "Held out, by class")
       .check(moil::cli::within(0.0, 0.9))
       .capture_default_str();
@@ -69,9 +72,9 @@ void add_train(moil::cli::Command app, Arguments& a) {
       "train", "Train a global model, from scratch or from another; write model and global pack");
   add_selection(train, a.selection);
   add_validation(train, a.selection);
-  train.add_option("--model", a.model, "From scratch: the network's description (JSON)");
+  train.add_option("--model=FILE", a.model, "From scratch: the network's description (JSON)");
   moil::cli::Option from = train.add_option(
-      "--from", a.training.from,
+      "--from=DIR", a.training.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
       "others, with a fresh classifier");
   train
@@ -91,12 +94,12 @@ void add_train(moil::cli::Command app, Arguments& a) {
       .check(moil::cli::one_of({"squares", "huber"}))
       .capture_default_str();
   moil::cli::Option preprocessing = train.add_option(
-      "--preprocessing", a.preprocessing,
+      "--preprocessing=FILE", a.preprocessing,
       "JSON: what samples are to the model (docs/kinds.md); by the data if left out");
   preprocessing.excludes(from);
   train
       .add_option(
-          "--hop", a.training.kind.hop,
+          "--hop=LINES", a.training.kind.hop,
           "Samples are recordings of any length, seen in windows of the model's lines, each "
           "so many lines behind the one before")
       .check(moil::cli::positive())
@@ -109,7 +112,7 @@ void add_train(moil::cli::Command app, Arguments& a) {
       .capture_default_str();
   train.add_flag("!--no-flip", a.training.augmentation.flip,
                  "Views are not mirrored: letters and digits would be others then");
-  train.add_option("--out", a.out, "Folder to write; gets model/ and pack/").required();
+  train.add_option("--out=DIR", a.out, "Folder to write; gets model/ and pack/").required();
   auto& t = a.training.trainer;
   t.epochs = 20;
   t.optimizer.learning_rate = 0.1;
@@ -124,48 +127,49 @@ void add_train(moil::cli::Command app, Arguments& a) {
   train.add_option("--seed", t.seed).capture_default_str();
   train.add_option("--threads", a.threads, "All CPUs if left out").check(moil::cli::positive());
   train
-      .add_option("--eval-groups", a.groups,
+      .add_option("--eval-groups=NAME=A,B", a.groups,
                   "NAME=A,B: also tell the accuracy of these classes; several with ';'")
       .delimiter(';');
-  train.add_option("--json", a.json, "Write the figures to this file");
+  train.add_option("--json=FILE", a.json, "Write the figures to this file");
 }
 
 void add_others(moil::cli::Command app, Arguments& a) {
   moil::cli::Command pack =
       app.add_subcommand("pack", "Make a pack of feature maps from a pack of images");
-  pack.add_option("--model", a.model, "The model's folder").required();
-  pack.add_option("--pack", a.pack, "The pack of images").required();
+  pack.add_option("--model=DIR", a.model, "The model's folder").required();
+  pack.add_option("--pack=DIR", a.pack, "The pack of images").required();
   pack.add_option("--trainable-layers", a.trainable_layers,
                   "n of LF(n): what stays trainable on the device")
       .required();
-  pack.add_option("--out", a.out, "Folder to write").required();
+  pack.add_option("--out=DIR", a.out, "Folder to write").required();
   moil::cli::Command sample_pack = app.add_subcommand(
       "image-pack", "Make a global pack of images, for a model that was trained elsewhere");
   add_selection(sample_pack, a.selection);
   add_validation(sample_pack, a.selection);
-  sample_pack.add_option("--model", a.model, "The model's folder; its labels name the classes")
+  sample_pack.add_option("--model=DIR", a.model, "The model's folder; its labels name the classes")
       .required();
-  sample_pack.add_option("--class-names", a.class_names,
+  sample_pack.add_option("--class-names=FILE", a.class_names,
                          "Text: a class's name in the data, a tab, the model's label; found by "
                          "itself where spelling or a table beside the data tells");
-  sample_pack.add_option("--out", a.out, "Folder to write").required();
+  sample_pack.add_option("--out=DIR", a.out, "Folder to write").required();
   moil::cli::Command described = app.add_subcommand(
       "described-pack",
       "Make a pack without any data: feature maps that the model's classifier describes");
-  described.add_option("--model", a.model, "The model's folder").required();
-  described.add_option("--out", a.out, "Folder to write").required();
+  described.add_option("--model=DIR", a.model, "The model's folder").required();
+  described.add_option("--out=DIR", a.out, "Folder to write").required();
   moil::cli::Command unlabelled = app.add_subcommand(
       "unlabelled-pack",
       "Make a pack of samples without labels, and of feature maps that the classifier describes");
-  unlabelled.add_option("--model", a.model, "The model's folder; its answers are the labels")
+  unlabelled.add_option("--model=DIR", a.model, "The model's folder; its answers are the labels")
       .required();
-  unlabelled.add_option("--data", a.selection.data, "A folder of samples, in folders of any name")
+  unlabelled
+      .add_option("--data=DIR", a.selection.data, "A folder of samples, in folders of any name")
       .required();
-  unlabelled.add_option("--out", a.out, "Folder to write").required();
+  unlabelled.add_option("--out=DIR", a.out, "Folder to write").required();
   moil::cli::Command images = app.add_subcommand(
       "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
-  images.add_option("--out", a.out, "Folder to write").required();
+  images.add_option("--out=DIR", a.out, "Folder to write").required();
 }
 
 void parse_groups(Arguments& a) {
@@ -195,23 +199,46 @@ std::string shown(const std::optional<double>& quality, const moil::Metric& metr
   return text;
 }
 
-void show_epoch(const moil::pretrain::EpochReport& r) {
-  const double left =
-      r.seconds / static_cast<double>(r.epoch) * static_cast<double>(r.epochs - r.epoch);
-  const bool tty = ::isatty(STDERR_FILENO) == 1;
-  std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out %s %s  %.0f s left%s",
-               tty ? "\r\033[K" : "", static_cast<long long>(r.epoch),
-               static_cast<long long>(r.epochs), r.loss, r.metric.name.c_str(),
-               shown(r.quality, r.metric).c_str(), left, tty && r.epoch < r.epochs ? "" : "\n");
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  return text;
 }
 
-void show_features(std::int64_t done, std::int64_t all) {
-  const bool tty = ::isatty(STDERR_FILENO) == 1;
-  if (tty || done == all)
-    std::fprintf(stderr, "%sfrozen layers: %lld of %lld feature maps%s", tty ? "\r\033[K" : "",
-                 static_cast<long long>(done), static_cast<long long>(all),
-                 tty && done < all ? "" : "\n");
+// Nothing that rounds to no second.
+std::string left_text(double seconds) {
+  return seconds < 0.5 ? "" : "  " + seconds_text(std::round(seconds)) + " left";
 }
+
+// What is shown of the work, and how long its parts took.
+class Progress {
+ public:
+  void show_epoch(const moil::pretrain::EpochReport& r) const {
+    const double left =
+        r.seconds / static_cast<double>(r.epoch) * static_cast<double>(r.epochs - r.epoch);
+    std::fprintf(stderr, "%sepoch %lld/%lld  loss %.4f  held-out %s %s%s%s", tty_ ? "\r\033[K" : "",
+                 static_cast<long long>(r.epoch), static_cast<long long>(r.epochs), r.loss,
+                 r.metric.name.c_str(), shown(r.quality, r.metric).c_str(), left_text(left).c_str(),
+                 tty_ && r.epoch < r.epochs ? "" : "\n");
+  }
+  void show_features(std::int64_t done, std::int64_t all) {
+    frozen_ = moil::seconds_since(start_);
+    if (tty_ || done == all)
+      std::fprintf(stderr, "%sfrozen layers: %lld of %lld feature maps%s", tty_ ? "\r\033[K" : "",
+                   static_cast<long long>(done), static_cast<long long>(all),
+                   tty_ && done < all ? "" : "\n");
+  }
+  // "46 s, of which frozen layers 45 s"
+  [[nodiscard]] std::string took() const {
+    const std::string all = seconds_text(moil::seconds_since(start_));
+    return frozen_ > 0 ? all + ", of which frozen layers " + seconds_text(frozen_) : all;
+  }
+
+ private:
+  const bool tty_ = ::isatty(STDERR_FILENO) == 1;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double frozen_ = 0;
+};
 
 void show_remarks(const std::vector<std::string>& remarks) {
   for (const std::string& remark : remarks)
@@ -260,8 +287,12 @@ void train(Arguments& a) {
     show_remarks(
         moil::pretrain::outlying_numbers(selection, a.training.outputs, a.training.number_loss));
   if (!a.json.empty()) require_writable(a.json);
-  const auto result =
-      moil::pretrain::pretrain(selection, a.training, out, {show_epoch, show_features});
+  Progress progress;
+  const auto result = moil::pretrain::pretrain(
+      selection, a.training, out,
+      {[&](const moil::pretrain::EpochReport& epoch) { progress.show_epoch(epoch); },
+       [&](std::int64_t done, std::int64_t all) { progress.show_features(done, all); }});
+  const std::string took = progress.took();
   moil::night::write_model_folder(out / "model", result.bundle);
   moil::data::write_sample_pack(out / "pack", selection, result.bundle.kind,
                                 pack_options(a.training.task == "tag"));
@@ -272,10 +303,10 @@ void train(Arguments& a) {
     moil::publish(a.json);
   }
   const moil::Metric metric = result.bundle.task->headline();
-  std::printf("%s: %zu %s, held-out %s %s, trained in %.1f s\n", (out / "model").c_str(),
+  std::printf("%s: %zu %s, held-out %s %s, trained in %s\n", (out / "model").c_str(),
               result.bundle.labels.size(),
               result.bundle.task->outputs_are_labels() ? "classes" : "outputs", metric.name.c_str(),
-              shown(result.quality, metric).c_str(), result.report.at("seconds").get<double>());
+              shown(result.quality, metric).c_str(), took.c_str());
   if (!result.remark.empty()) show_remarks({result.remark});
 }
 

@@ -1,4 +1,4 @@
-// moil-review: what "moilctl label review" starts. A program of its own, so that moilctl need not
+// moil-review: what "moilctl review" starts. A program of its own, so that moilctl need not
 // load a web server's libraries for every other command.
 #include <sysexits.h>
 #include <unistd.h>
@@ -67,12 +67,12 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  moil::cli::Program app("The review of labels in a browser. Started by moilctl label review.",
+  moil::cli::Program app("The review of labels in a browser. Started by moilctl review.",
                          "moil-review", moil::kVersion);
-  app.add_option("--socket", arguments.socket, "moild's socket").required();
+  app.add_option("--socket=FILE", arguments.socket, "moild's socket").required();
   app.add_option("--model", arguments.model,
                  "Whose proposals are shown; the only one's if left out");
-  app.add_option("--port", arguments.port, "The port to listen on; any if left out");
+  app.add_option("--port=PORT", arguments.port, "The port to listen on; any if left out");
   app.add_flag("--no-open", arguments.no_open, "Do not open a browser");
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;

@@ -235,6 +235,26 @@ void ModelStore::remove(const std::string& model, std::int64_t version) {
   transaction.commit();
 }
 
+std::vector<std::int64_t> ModelStore::remove_whole(const std::string& model) {
+  Transaction transaction(db_, Transaction::Kind::kWrite);
+  std::vector<std::int64_t> numbers;
+  for (const ModelVersion& version : versions(model)) numbers.push_back(version.version);
+  Statement job(db_, "SELECT id FROM jobs WHERE model = ? AND state IN ('queued', 'running')");
+  if (job.bind(std::string_view(model)).step())
+    throw Error(ErrorCode::kFailedPrecondition,
+                "job " + std::to_string(job.integer(0)) + " of model \"" + model +
+                    "\" has not ended; wait for its end or cancel it (job.cancel)");
+  for (const char* sql :
+       {"INSERT INTO removed_versions SELECT ?1, max(version) FROM versions WHERE model = ?1 "
+        "ON CONFLICT (model) DO UPDATE SET version = max(version, excluded.version)",
+        "DELETE FROM anchors WHERE model = ?1", "DELETE FROM withdrawals WHERE model = ?1",
+        "DELETE FROM versions WHERE model = ?1 AND state = 'ready'"}) {
+    Statement(db_, sql).bind(std::string_view(model)).run();
+  }
+  transaction.commit();
+  return numbers;
+}
+
 void ModelStore::discard(const std::string& model, std::int64_t version) {
   Statement drop(db_,
                  "DELETE FROM versions WHERE model = ? AND version = ? AND state = 'incoming'");

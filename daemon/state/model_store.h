@@ -80,6 +80,9 @@ class ModelStore {
   // kFailedPrecondition if it is in service, pinned, the anchor, or an unfinished job began with
   // it.
   void remove(const std::string& model, std::int64_t version);
+  // The same of all of a model's versions, whatever state they are in; their numbers. Nothing is
+  // left that knows the model but its jobs. kFailedPrecondition if one of these has not ended.
+  std::vector<std::int64_t> remove_whole(const std::string& model);
   // Throws away what is in the model's folder and is of no version that there is.
   void remove_unknown_folders(const std::string& model);
   // Forgets a version that was never recorded, and removes its folders.
@@ -96,8 +99,8 @@ class ModelStore {
   std::vector<WithdrawnWeights> withdrawn_weights(const std::string& model) const;
   void pin(const std::string& model, std::int64_t version, bool pinned);  // kNotFound
 
-  // The version that no night from `base` on may fall far behind (night/judge/guard.h): the one that the
-  // user named, else the imported one that `base` comes from.
+  // The version that no night from `base` on may fall far behind (night/judge/guard.h): the one
+  // that the user named, else the imported one that `base` comes from.
   struct Anchor {
     std::int64_t version = 0;
     bool named = false;

@@ -69,7 +69,7 @@ class AutoTest(unittest.TestCase):
         with daemon_in(self.copied_state("unjudged")) as daemon:
             ctl = ctl_of(daemon)
             for sample in ctl.json("label", "samples", "--split", "val")["samples"]:
-                ctl.text("label", "forget", sample["digest"])
+                ctl.text("label", "forget", sample["digest"], "--yes")
             found = self.night(ctl)["result"]["details"]["auto"]["trials"]
         told = [[(t["settings"], t["local"], t["global"]) for t in trials] for trials in (expected, found)]
         self.assertEqual(*told)

@@ -67,7 +67,7 @@ class CrashTest(Asking):
         with daemon_in(cls.copied_state("unharmed")) as daemon:
             ctl = ctl_of(daemon)
             if forgotten:
-                ctl.text("label", "forget", forgotten)
+                ctl.text("label", "forget", forgotten, "--yes")
             job = ctl.wait(ctl.submit(spec))
             assert job["state"] == "succeeded" and job["attempts"] == 1, job
             return weights_digest(daemon.state, job)
@@ -145,7 +145,7 @@ class CrashTest(Asking):
                     job = ctl.submit(self.spec)
                     # A night that still goes may find by itself that the sample is gone.
                     wait_for(f"stage {stage}", lambda: stands_still(daemon))
-                    learned = ctl.json("label", "forget", digest)["versions"]
+                    learned = ctl.json("label", "forget", digest, "--yes")["versions"]
                     self.assertEqual([v["version"] for v in learned], [2, 3], "of earlier nights, not of this one")
                     self.check(daemon, job, expected)
                     self.assertEqual(ctl.job(job)["failures"], 0)

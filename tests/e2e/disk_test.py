@@ -84,9 +84,9 @@ class NoByteFreeTest(DiskTest):
         commands: list[tuple[str, ...]] = [
             ("job", "cancel", str(queued)),
             ("model", "rollback", MODEL),
-            ("label", "forget", digests[0]),
-            ("label", "rm", SETTINGS.local_classes[0], "--with-samples"),
-            ("cache", "gc", "--all"),
+            ("label", "forget", digests[0], "--yes"),
+            ("label", "rm", SETTINGS.local_classes[0], "--with-samples", "--yes"),
+            ("cache", "clean", "--all", "--yes"),
         ]
         for words in commands:
             with self.subTest(" ".join(words)):
@@ -104,7 +104,7 @@ class NoByteFreeTest(DiskTest):
         self.daemon.stop()
         self.disk.fill()
         self.daemon.start()
-        self.ctl.text("label", "forget", self.digests()[0])
+        self.ctl.text("label", "forget", self.digests()[0], "--yes")
 
     def test_a_job_whose_worker_is_gone_does_not_run(self) -> None:
         job = self.ctl.submit(self.spec(train={"epochs": 100_000}))

@@ -102,6 +102,22 @@ class ManualTest(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertGreater(seen, 50)
 
+    def commands(self, table: dict[str, Any], path: list[str]) -> Iterator[list[str]]:
+        yield path
+        for below in table["commands"]:
+            yield from self.commands(below, [*path, below["name"]])
+
+    def test_no_page_speaks_of_types(self) -> None:
+        """A value is a FILE, N or SECONDS, and never how a program keeps it."""
+        of_types = re.compile(r"\b(TEXT|UINT|INT|FLOAT|BOOLEAN|ENUM|POSITIVE|NONNEGATIVE)\b")
+        for program in PROGRAMS:
+            texts = {form: manual(program, form) for form in ("markdown", "man")}
+            for path in self.commands(json.loads(manual(program, "json")), []):
+                told = subprocess.run([BUILD / "daemon" / program, *path, "--help"], capture_output=True, text=True, check=True)
+                texts[" ".join([*path, "--help"])] = told.stdout
+            for what, text in texts.items():
+                self.assertIsNone(of_types.search(text), f"{program} {what}")
+
     def test_a_wrong_command_would_be_found(self) -> None:
         table = json.loads(manual("moilctl", "json"))
         self.assertIsNone(complaint(table, ["--json", "job", "submit", "FILE", "--now"]))

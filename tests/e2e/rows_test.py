@@ -81,7 +81,7 @@ class RowsTest(OwnModelTest):
         self.assertIn(ended["state"], ("succeeded", "rejected-by-guard"), ended["message"])
         self.assertEqual(ended["schedule"], "coach")
         self.assertIn("coach", self.ctl.text("schedule", "list"))
-        self.ctl.text("schedule", "rm", "coach")
+        self.ctl.text("schedule", "rm", "coach", "--yes")
         lonely = self.folder / "lonely"
         shutil.copytree(self.base / "model", lonely / "model")
         self.refused(USAGE, "name it with --pack", "model", "import", lonely / "model", "--name", "lonely", "--nightly")

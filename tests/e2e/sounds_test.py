@@ -79,7 +79,7 @@ class SoundsTest(OwnModelTest):
         return cls.write(name, map(wav, sounds), "wav")
 
     def forget_all(self, label: str) -> None:
-        self.ctl.text("label", "rm", label, "--with-samples")
+        self.ctl.text("label", "rm", label, "--with-samples", "--yes")
 
     def content(self, digest: str) -> bytes:
         out = Path(tempfile.mkdtemp(dir=self.folder)) / "out"
@@ -212,7 +212,7 @@ class SoundsTest(OwnModelTest):
             browser.picture(Path(PICTURES) / "sounds.png")
         self.assertEqual(browser.complaints(), [])
         for digest in digests:
-            self.ctl.text("label", "forget", digest)
+            self.ctl.text("label", "forget", digest, "--yes")
 
     def test_clips_of_two_formats(self) -> None:
         clips = self.folder / "clips"
@@ -287,7 +287,7 @@ class SoundsTest(OwnModelTest):
         quiet = [draw.randint(-3, 3) for _ in range(2 * RATE)]  # about -84 dB
         silent, faint, loud = self.sounds("rooms", [[0] * 2 * RATE, quiet, tone(300, 2, draw)])
         words = "mostly silent (softer than -60 dB), which teaches nothing"
-        self.assertIn("3 added, 0 known already; 2 " + words, self.ctl.text("label", "add", silent, faint, loud, "--label", "room"))
+        self.assertIn("3 added; 2 " + words, self.ctl.text("label", "add", silent, faint, loud, "--label", "room"))
         half = self.folder / "half.wav"
         half.write_bytes(wav(tone(300, 2, draw) + quiet))
         self.assertNotIn("silent", self.ctl.text("label", "cut", half, "--from", "0", "--to", "1.5", "--label", "room"))

@@ -239,7 +239,7 @@ class PredictTest(TaskTest):
         self.ctl.json("label", "add", odd, "--label", "cosy")
         self.refused_job("is not a number, which the model predicts", self.spec("rooms"))
         digest = self.ctl.json("label", "samples", "--label", "cosy")["samples"][0]["digest"]
-        self.ctl.json("label", "forget", digest)
+        self.ctl.json("label", "forget", digest, "--yes")
 
     def test_labels_of_a_table_must_be_numbers(self) -> None:
         table = self.folder / "words.csv"
@@ -363,7 +363,7 @@ class RecordingsTest(TaskTest):
         """Feature maps of a recording that is forgotten: those of all its parts."""
         before = self.ctl.json("cache", "stats")["entries"]
         digest = self.ctl.json("label", "samples")["samples"][0]["digest"]
-        self.ctl.json("label", "forget", digest)
+        self.ctl.json("label", "forget", digest, "--yes")
         return before - self.ctl.json("cache", "stats")["entries"]
 
     def test_a_recording_that_is_too_short_is_named(self) -> None:

@@ -68,11 +68,11 @@ class SamplesTest(TroubleTest):
         labels = json.loads((self.daemon.state / "models" / MODEL / str(job["version"]) / "labels.json").read_text())
         self.assertNotIn("torn", json.dumps(labels), "nothing could be learned of it")
         for digest in digests:
-            self.ctl.text("label", "forget", digest)
+            self.ctl.text("label", "forget", digest, "--yes")
 
     def test_a_night_of_unreadable_images_alone_fails_with_their_names(self) -> None:
         for label in SETTINGS.local_classes:
-            self.ctl.text("label", "rm", label, "--with-samples")
+            self.ctl.text("label", "rm", label, "--with-samples", "--yes")
         bomb = self.bomb()
         self.ctl.text("label", "add", bomb, "--label", "9", "--split", "train")
         job = self.run_job()
@@ -153,7 +153,7 @@ class DamageTest(TroubleTest):
 
         garbage()
         digest = self.ctl.json("label", "samples", "--label", SETTINGS.local_classes[0])["samples"][0]["digest"]
-        self.ctl.text("label", "forget", digest)
+        self.ctl.text("label", "forget", digest, "--yes")
         self.assertFalse(cache.exists(), "what cannot be searched for a forgotten photo goes")
 
 

@@ -58,7 +58,7 @@ class ViewsTest(AllTests):
         image = self.world.place.train[SETTINGS.local_classes[0]][0]
         label = self.ctl.json("label", "add", image, "--label", SETTINGS.local_classes[0], "--split", "train")
         before = self.ctl.json("cache", "stats")["entries"]
-        self.ctl.text("label", "forget", label["samples"][0]["digest"])
+        self.ctl.text("label", "forget", label["samples"][0]["digest"], "--yes")
         after = self.ctl.json("cache", "stats")["entries"]
         self.assertEqual(before - after, 1 + 2 * (VIEWS - 1), "plain, and both kinds of views")
         self.assertIn(" 0 bad", self.ctl.text("cache", "verify"))

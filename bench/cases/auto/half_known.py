@@ -89,7 +89,7 @@ def _draw(place: World, labels: Labels, chosen: list[str], seed: int, pack: Path
     place.pack = pack
     run = learn_once(place, BASIS)
     for label in mine:
-        place.ctl.json("label", "rm", label, "--with-samples")
+        place.ctl.json("label", "rm", label, "--with-samples", "--yes")
     if place.active_version() != base:
         place.ctl.json("model", "activate", MODEL, str(base))
     say(f"{', '.join(chosen)}, seed {seed}: {run['local_after']:.3f} local, {run['global_before']:.3f} → {run['global_after']:.3f} global")

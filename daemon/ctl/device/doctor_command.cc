@@ -90,8 +90,8 @@ int doctor(Session& session, const DoctorOptions& options) {
       rows.push_back({"", "", "-> " + printable(cell(finding["remedy"]))});
   }
   session.console.table(rows);
-  session.console.print(cell(reply["problems"]) + " problems, " + cell(reply["warnings"]) +
-                        " warnings");
+  session.console.print(counted(reply["problems"], "problem") + ", " +
+                        counted(reply["warnings"], "warning"));
   return status;
 }
 
@@ -100,6 +100,8 @@ int doctor(Session& session, const DoctorOptions& options) {
 void add_doctor_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<DoctorOptions>();
   add_command(app, "doctor", "look for what is wrong, and say what to do", chosen, options, doctor)
+      .group(kEveryday)
+      .example("moilctl doctor")
       .add_flag("-q,--quiet", options->quiet, "only what is wrong");
 }
 

@@ -145,8 +145,9 @@ int logs(Session& session, const LogsOptions& options) { return Logs(session, op
 
 void add_logs_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<LogsOptions>();
-  cli::Command command = add_command(app, "logs", "what a job did, and what the log says of it",
-                                     chosen, options, logs);
+  cli::Command command =
+      add_command(app, "logs", "what a job did, and what the log says of it", chosen, options, logs)
+          .group(kLearning);
   command.add_option("JOB", options->id, "the job's number").required();
   command.add_option("-n,--lines", options->lines, "the last so many lines; all if left out");
   command.add_flag("-f,--follow", options->follow, "go on with what comes, until the job ends");

@@ -33,8 +33,8 @@ int disk(Session& session, const DiskOptions&) {
   return EX_OK;
 }
 
-std::string counted(const Json& count, const char* what) {
-  return cell(count["count"]) + " " + what + " (" + bytes_cell(count["bytes"]) + ")";
+std::string room_text(const Json& count, const char* what) {
+  return counted(count["count"], what) + " (" + bytes_cell(count["bytes"]) + ")";
 }
 
 int clean(Session& session, const CleanOptions& options) {
@@ -48,9 +48,9 @@ int clean(Session& session, const CleanOptions& options) {
   if (!rows.empty()) console.table(rows);
   if (reply["more"] != 0) console.print("and " + cell(reply["more"]) + " more");
   const std::string done = options.dry_run ? "would be removed: " : "removed: ";
-  console.print(done + counted(reply["versions"], "versions") + ", " +
-                counted(reply["jobs"], "jobs") + ", " + counted(reply["leftovers"], "leftovers") +
-                ", " + counted(reply["cache"], "feature maps"));
+  console.print(done + room_text(reply["versions"], "version") + ", " +
+                room_text(reply["jobs"], "job") + ", " + room_text(reply["leftovers"], "leftover") +
+                ", " + room_text(reply["cache"], "feature map"));
   if (const Json& user = reply["cache"]["in_use_by"]; !user.is_null())
     console.note("job " + cell(user) + " is using the cache, which was left as it is");
   return EX_OK;
@@ -60,10 +60,11 @@ int clean(Session& session, const CleanOptions& options) {
 
 void add_room_commands(cli::Command app, Action& chosen) {
   add_command(app, "disk", "what takes room on the disk", chosen, std::make_shared<DiskOptions>(),
-              disk);
+              disk)
+      .group(kDevice);
   const auto options = std::make_shared<CleanOptions>();
   cli::Command command =
-      add_command(app, "clean", "remove what is not kept", chosen, options, clean);
+      add_command(app, "clean", "remove what is not kept", chosen, options, clean).group(kDevice);
   command.add_flag("--dry-run", options->dry_run, "only say what that would be");
 }
 

@@ -77,36 +77,50 @@ void add_nights(Rows& rows, const Json& overview) {
     text += night["at"].is_null() ? ", not" : ", " + cell(night["at"]);
     if (night["seconds"].is_number()) text += ", takes about " + duration_text(night["seconds"]);
     if (!night["why_not"].is_null())
-      text += (night["at"].is_null() ? ": " : "; as things are it would not run: ") +
-              printable(cell(night["why_not"]));
+      text += (night["at"].is_null() ? ": " : "; ") + printable(cell(night["why_not"]));
     rows.push_back({"next night", text});
   }
   if (overview["next_nights"].empty())
     rows.push_back({"next night", "no schedule; see moilctl schedule add --help"});
 }
 
+// "01:00-06:00, open; waiting: the device is busy (load 0.6 per CPU; 0.5 is allowed)"
+std::string window_text(const Json& window) {
+  const std::string hours = window["start"] == window["end"]
+                                ? "all day"
+                                : cell(window["start"]) + "-" + cell(window["end"]);
+  if (window["open"] == true) return hours + ", open";
+  const std::string reason = cell(window["reason"]);
+  const Json obstacle = window.value("obstacle", Json("window"));
+  if (obstacle.is_string() && obstacle != "window") return hours + ", open; waiting: " + reason;
+  const Json next = window.value("next_at", Json());
+  return hours + ", closed: " + reason +
+         (next.is_string() ? "; opens next at " + cell(next) : std::string());
+}
+
+// "mains yes, load 0.12, temperature 47 C": what is known of it.
+std::string device_text(const Json& device) {
+  std::string text;
+  const auto add = [&](const char* what, const Json& value, const std::string& told) {
+    if (!value.is_null()) text += (text.empty() ? "" : ", ") + std::string(what) + " " + told;
+  };
+  const Json& mains = device["on_mains"];
+  add("mains", mains, mains == true ? "yes" : "no");
+  add("battery", device["battery"], percent(device["battery"]));
+  add("load", device["load_per_cpu"], fixed(device["load_per_cpu"], "%.2f"));
+  add("temperature", device["temperature_c"], fixed(device["temperature_c"], "%.0f") + " C");
+  return text;
+}
+
 void add_device(Rows& rows, const Json& status) {
   const Json& window = status["window"];
   const Json& device = status["device"];
-  std::string open = ", open";
-  if (window["open"] != true) {
-    open = ", closed: " + cell(window["reason"]);
-    const Json next = window.value("next_at", Json());
-    if (next.is_string()) open += "; opens next at " + cell(next);
-  }
-  rows.push_back({"window", cell(window["start"]) + "-" + cell(window["end"]) + open});
+  rows.push_back({"window", window_text(window)});
   if (const Json cpus = status.value("cpus", Json());
       cpus.is_object() && cpus["used"] < cpus["all"])
     rows.push_back(
         {"cpus", cell(cpus["used"]) + " of " + cell(cpus["all"]) + ", for the device is warm"});
-  const Json& mains = device["on_mains"];
-  rows.push_back({"device", "mains " +
-                                std::string(mains.is_null() ? "-"
-                                            : mains == true ? "yes"
-                                                            : "no") +
-                                ", battery " + percent(device["battery"]) + ", load " +
-                                fixed(device["load_per_cpu"], "%.2f") + ", temperature " +
-                                fixed(device["temperature_c"], "%.0f") + " C"});
+  if (const std::string text = device_text(device); !text.empty()) rows.push_back({"device", text});
 }
 
 // What keeps jobs back, beside the window, and what needs a person.

@@ -1,4 +1,4 @@
-// moilctl cache stats|gc|verify, moilctl status|metrics|methods
+// moilctl cache stats|clean|verify, moilctl status|metrics|methods
 #include <sysexits.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/device/next_step.h"
 #include "daemon/ctl/device/status_report.h"
 #include "daemon/ctl/device/stuck_processes.h"
 #include "daemon/rpc/error.h"
@@ -16,6 +17,7 @@ namespace {
 
 struct FlagOptions {
   bool flag = false;
+  bool yes = false;  // of clean
 };
 
 int cache_stats(Session& session, const NoOptions&) {
@@ -35,10 +37,13 @@ int cache_stats(Session& session, const NoOptions&) {
   return EX_OK;
 }
 
-int cache_gc(Session& session, const FlagOptions& options) {
+int cache_clean(Session& session, const FlagOptions& options) {
+  if (options.flag)
+    session.require_consent(options.yes,
+                            "remove all feature maps, which the next night computes again");
   const Json reply = session.call("cache.gc", {{"all", options.flag}});
   if (!session.printed_json(reply)) {
-    session.console.print(cell(reply["removed_entries"]) + " feature maps removed, " +
+    session.console.print(counted(reply["removed_entries"], "feature map") + " removed, " +
                           bytes_text(reply["removed_bytes"]) + " freed");
   }
   return EX_OK;
@@ -47,7 +52,7 @@ int cache_gc(Session& session, const FlagOptions& options) {
 int cache_verify(Session& session, const FlagOptions& options) {
   const Json reply = session.call("cache.verify", {{"repair", options.flag}});
   if (!session.printed_json(reply)) {
-    session.console.print(cell(reply["entries"]) + " feature maps checked, " +
+    session.console.print(counted(reply["entries"], "feature map") + " checked, " +
                           cell(reply["bad_entries"]) + " bad");
     for (const Json& bad : reply["bad"]) {
       session.console.print(cell(bad["key"]) + ": " + cell(bad["what"]));
@@ -76,10 +81,24 @@ bool work_waits(const Json& status) {
                              [&](const Json& waited) { return is_it(waited["for"]); });
 }
 
+std::string next_step_of(Session& session, const Json& overview) {
+  Standing standing{.overview = overview, .models = {}};
+  standing.models = session.list("model.list", Json::object(), "models")["models"];
+  const Json reply = session.list("label.list", Json::object(), "labels");
+  for (const Json& label : reply["labels"])
+    standing.labelled += label["samples"].get<std::int64_t>();
+  standing.unlabelled = reply.value("unlabelled", std::int64_t{0});
+  return next_step(standing);
+}
+
 int status(Session& session, const NoOptions&) {
   Json reply = session.call("system.status", Json::object());
   const Json overview = overview_of(session);
-  if (session.json) reply["overview"] = overview;
+  const std::string next = next_step_of(session, overview);
+  if (session.json) {
+    reply["overview"] = overview;
+    reply["next_step"] = next;
+  }
   if (session.printed_json(reply)) return EX_OK;
   Rows rows = status_rows(reply, overview);
   if (work_waits(reply)) {
@@ -92,6 +111,7 @@ int status(Session& session, const NoOptions&) {
                       "does not answer: " +
                           printable(names_of(stuck))});
   }
+  rows.push_back({"next step", printable(next)});
   session.console.table(rows);
   return EX_OK;
 }
@@ -120,24 +140,34 @@ int methods(Session& session, const NoOptions&) {
 }  // namespace
 
 void add_cache_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("cache", "the cache of feature maps");
+  cli::Command group = app.add_subcommand("cache", "the cache of feature maps").group(kDevice);
   group.require_subcommand(1);
   add_command(group, "stats", "what it holds", chosen, std::make_shared<NoOptions>(), cache_stats);
   const auto collected = std::make_shared<FlagOptions>();
-  add_command(group, "gc", "remove what is no longer used", chosen, collected, cache_gc)
-      .add_flag("--all", collected->flag, "what recent nights used, too");
+  cli::Command clean =
+      add_command(group, "clean", "remove what is no longer used", chosen, collected, cache_clean)
+          .alias("gc");
+  clean.add_flag("--all", collected->flag, "what recent nights used, too");
+  add_yes(clean, collected->yes);
   const auto verified = std::make_shared<FlagOptions>();
   add_command(group, "verify", "check every feature map", chosen, verified, cache_verify)
       .add_flag("--repair", verified->flag, "remove bad ones");
 }
 
+void add_status_command(cli::Command app, Action& chosen) {
+  add_command(app, "status", "what runs, was and comes, and what is best done next", chosen,
+              std::make_shared<NoOptions>(), status)
+      .group(kEveryday)
+      .example("moilctl status");
+}
+
 void add_system_commands(cli::Command app, Action& chosen) {
-  add_command(app, "status", "what runs, waits, was and comes", chosen,
-              std::make_shared<NoOptions>(), status);
   add_command(app, "metrics", "figures for Prometheus", chosen, std::make_shared<NoOptions>(),
-              metrics);
+              metrics)
+      .group(kDevice);
   add_command(app, "methods", "what the daemon understands", chosen, std::make_shared<NoOptions>(),
-              methods);
+              methods)
+      .group(kDevice);
 }
 
 }  // namespace moil::daemon::ctl

@@ -1,4 +1,4 @@
-// moilctl job submit|list|get|cancel|rm|watch
+// moilctl job submit|list|show|cancel|retry|rm|watch
 #include <sysexits.h>
 
 #include <filesystem>
@@ -50,9 +50,10 @@ int list(Session& session, const ListOptions& options) {
 
 struct IdOptions {
   std::int64_t id = 0;
+  bool yes = false;  // of rm
 };
 
-int get(Session& session, const IdOptions& options) {
+int show_job(Session& session, const IdOptions& options) {
   Json reply = session.call("job.get", {{"id", options.id}});
   if (const Json next = reply.value("next", Json()); next.is_object()) {
     Json params{{"id", options.id}, {"details", false}};
@@ -92,6 +93,12 @@ int retry(Session& session, const IdOptions& options) {
 }
 
 int rm(Session& session, const IdOptions& options) {
+  if (!options.yes) {
+    const Json job = session.call("job.get", {{"id", options.id}, {"details", false}})["job"];
+    session.require_consent(false, "remove job " + std::to_string(options.id) + " (" +
+                                       printable(cell(job["name"])) +
+                                       ") with its events and its report");
+  }
   const Json reply = session.call("job.rm", {{"id", options.id}});
   if (!session.printed_json(reply))
     session.console.print("job " + std::to_string(options.id) + " removed");
@@ -127,7 +134,7 @@ Json read_schedule_description(const std::string& file) {
 }
 
 void add_job_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("job", "jobs: what a night does");
+  cli::Command group = app.add_subcommand("job", "jobs: what a night does").group(kLearning);
   group.require_subcommand(1);
 
   const auto submitted = std::make_shared<SubmitOptions>();
@@ -142,13 +149,15 @@ void add_job_commands(cli::Command app, Action& chosen) {
   command.add_option("--limit", listed->limit, "at most so many; all if left out");
 
   for (const auto& [name, help, run] :
-       {std::tuple{"get", "one job", &get}, std::tuple{"cancel", "cancel a job", &cancel},
+       {std::tuple{"show", "one job", &show_job}, std::tuple{"cancel", "cancel a job", &cancel},
         std::tuple{"retry", "queue a job again that failed or was cancelled", &retry},
         std::tuple{"rm", "remove a job that has ended, with its events and results", &rm},
         std::tuple{"watch", "follow a job to its end", &watch}}) {
     const auto options = std::make_shared<IdOptions>();
     command = add_command(group, name, help, chosen, options, run);
     command.add_option("ID", options->id, "the job's number").required();
+    if (name == std::string_view("rm")) add_yes(command, options->yes);
+    if (name == std::string_view("show")) command.alias("get");
   }
 }
 

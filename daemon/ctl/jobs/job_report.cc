@@ -11,6 +11,7 @@ namespace {
 
 // Rows under their heading, below an empty line; nothing if there are none.
 void print_part(Console& console, const std::string& heading, Rows rows) {
+  rows = known_rows(std::move(rows));
   if (rows.empty()) return;
   rows.insert(rows.begin(), {heading});
   console.print("");
@@ -113,8 +114,8 @@ Rows kernel_rows(const Json& kernels) {
 
 void print_left_out(Console& console, const Json& job) {
   const Json details = at(job["result"], "/details");
-  print_part(console, "LEFT OUT, FOR IT CANNOT BE READ", left_out_rows(details));
-  print_part(console, "OF NO KIND THAT THE MODEL READS", other_media_rows(details));
+  print_part(console, unreadable_heading(details), left_out_rows(details));
+  print_part(console, "of a kind that the model does not read", other_media_rows(details));
 }
 
 void print_job_report(Console& console, const Json& job) {

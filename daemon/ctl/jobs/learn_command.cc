@@ -33,12 +33,13 @@ int learn(Session& session, const LearnOptions& options) {
 
 void add_learn_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<LearnOptions>();
-  cli::Command command = add_command(app, "learn", "learn new labels at once, without a night",
-                                     chosen, options, learn);
+  cli::Command command =
+      add_command(app, "learn", "learn new labels at once, without a night", chosen, options, learn)
+          .group(kLearning);
   command.add_option("MODEL", options->model, "which model, where there are several");
   command.add_option("--label", options->labels, "only this label; may be given several times")
       .one_value_each_time();
-  command.add_option("--pack", options->pack,
+  command.add_option("--pack=DIR", options->pack,
                      "the global pack; the one of the model's last job if left out");
   command.add_flag("--no-wait", options->no_wait, "do not follow it to its end");
 }

@@ -124,18 +124,19 @@ int plan(Session& session, const PlanOptions& options) {
 void add_plan_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<PlanOptions>();
   cli::Command command =
-      add_command(app, "plan", "what a job would need, without running it", chosen, options, plan);
+      add_command(app, "plan", "what a job would need, without running it", chosen, options, plan)
+          .group(kLearning);
   command.add_option("FILE", options->file, "the job description (JSON)").required();
   command.add_flag("--timing", options->timing,
                    "measure what each layer and tensor takes of a training step");
   command
-      .add_option("--processors", options->processors,
+      .add_option("--processors=SELECTION", options->processors,
                   "measure who would compute what of a training step beside an OpenCL device; "
                   "the selection need not be named")
       .expected(0, 1)
       .check(cli::one_of({"cpu", "opencl", "step_wise", "layer_wise", "path"}))
       .default_str("path");
-  command.add_option("--svg", options->svg,
+  command.add_option("--svg=FILE", options->svg,
                      "draw the training step's memory, or with --processors its schedule, to this "
                      "file");
 }

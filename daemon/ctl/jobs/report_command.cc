@@ -8,6 +8,7 @@
 #include "daemon/ctl/elastic/elastic_table.h"
 #include "daemon/ctl/jobs/job_details.h"
 #include "daemon/ctl/jobs/job_report.h"
+#include "daemon/ctl/jobs/model_nights.h"
 #include "daemon/ctl/report_page/page.h"
 
 namespace moil::daemon::ctl {
@@ -97,7 +98,8 @@ int report_elastic(Session& session, const ReportOptions& options, const Json& j
 }
 
 int report_page(Session& session, const ReportOptions& options, const Json& job) {
-  const std::string page = draw_report_page(job, fetch_thumbnails(session, job));
+  const std::string page =
+      draw_report_page(job, fetch_thumbnails(session, job), fetch_nights(session, job));
   if (options.html == "-") {
     session.console.print(page);
     return EX_OK;
@@ -124,15 +126,16 @@ int report(Session& session, const ReportOptions& options) {
 
 void add_report_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<ReportOptions>();
-  cli::Command command =
-      add_command(app, "report", "what a finished job did", chosen, options, report);
+  cli::Command command = add_command(app, "report", "what a night learned", chosen, options, report)
+                             .group(kEveryday)
+                             .example("moilctl report --last --html night.html");
   cli::Option job = command.add_option("JOB", options->id, "the job's number");
   command.add_flag("--last", options->last, "the job that ended last").excludes(job);
   cli::Option elastic = command.add_flag("--elastic", options->elastic,
                                          "which tensors elastic training trained when");
-  command.add_option("--svg", options->svg, "draw them to this file").needs(elastic);
+  command.add_option("--svg=FILE", options->svg, "draw them to this file").needs(elastic);
   command
-      .add_option("--html", options->html,
+      .add_option("--html=FILE", options->html,
                   "write the whole report to this file, as one page for a browser (-: to the "
                   "standard output); it shows samples of yours: give it to nobody who may not see "
                   "them")

@@ -68,6 +68,31 @@ Rows trained_rows(const Json& details) {
   return rows;
 }
 
+std::string no_verdict(const Json& result, const std::string& side) {
+  constexpr double kFewest = 5;
+  const auto count = number_at(result, ("/details/samples/" + side + "_validation").c_str());
+  if (!count || *count < 1 || *count >= kFewest) return "";
+  return formatted(*count, "%.0f") + " held out: no verdict";
+}
+
+Rows known_rows(Rows rows) {
+  std::erase_if(rows, [](const std::vector<std::string>& row) {
+    return row.size() == 2 && (row[1] == "-" || row[1].empty());
+  });
+  return rows;
+}
+
+std::size_t left_out_count(const Json& details) {
+  const Json list = at(details, "/left_out");
+  const std::size_t named = list.is_array() ? list.size() : 0;
+  const double all = number_at(details, "/samples/left_out").value_or(0);
+  return std::max(named, all > 0 ? static_cast<std::size_t>(all) : 0);
+}
+
+std::string unreadable_heading(const Json& details) {
+  return counted(static_cast<std::int64_t>(left_out_count(details)), "unreadable sample");
+}
+
 Rows left_out_rows(const Json& details) {
   Rows rows;
   const Json list = at(details, "/left_out");
@@ -77,9 +102,8 @@ Rows left_out_rows(const Json& details) {
         {printable(sample.value("name", "")), joined(sample.value("labels", Json::array())),
          sample.value("held_out", false) ? "held out" : "", printable(sample.value("why", ""))});
   }
-  const Json all = at(details, "/samples/left_out");
-  if (all.is_number() && all > list.size())
-    rows.push_back({"and " + std::to_string(all.get<std::size_t>() - list.size()) + " more"});
+  if (const std::size_t all = left_out_count(details); all > list.size())
+    rows.push_back({"and " + std::to_string(all - list.size()) + " more"});
   return rows;
 }
 
@@ -172,7 +196,6 @@ std::string processors_words(const Json& details) {
 std::optional<EnergyWords> energy_words(const Json& details) {
   if (!details.is_object() || !details.contains("energy")) return std::nullopt;
   const Json& energy = details.at("energy");
-  if (energy.is_null()) return EnergyWords{"not known", ""};
   const auto joules = number_at(energy, "/joules");
   if (!joules) return std::nullopt;
   return EnergyWords{joules_text(*joules), printable(cell(at(energy, "/source")))};

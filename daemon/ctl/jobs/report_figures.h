@@ -33,12 +33,22 @@ namespace moil::daemon::ctl {
 // Who computed training and feature maps; empty if the CPU alone did and was meant to.
 [[nodiscard]] std::string processors_words(const Json& details);
 
+// "1 held out: no verdict", of a side ("local", "global") that so few samples judge that one of
+// them would change it all; else empty. result: with its details.
+[[nodiscard]] std::string no_verdict(const Json& result, const std::string& side);
+// "3 unreadable samples"
+[[nodiscard]] std::string unreadable_heading(const Json& details);
+// Samples that the night did without: those that cannot be read.
+[[nodiscard]] std::size_t left_out_count(const Json& details);
+// Without those that only say that something is not known.
+[[nodiscard]] Rows known_rows(Rows rows);
+
 // What the device took while the job ran.
 struct EnergyWords {
-  std::string amount;  // "5.3 kJ", or that it is not known
-  std::string source;  // "processor package"; empty if it is not known
+  std::string amount;  // "5.3 kJ"
+  std::string source;  // "processor package"
 };
-// Empty if the result does not mention energy.
+// Nothing if that is not known.
 [[nodiscard]] std::optional<EnergyWords> energy_words(const Json& details);
 // Seconds, in the order in which stages ran; what is not known comes last.
 [[nodiscard]] std::vector<std::pair<std::string, double>> stages_in_order(const Json& stages);

@@ -1,4 +1,4 @@
-// moilctl schedule add|list|get|enable|disable|rm|run
+// moilctl schedule add|list|show|enable|disable|rm|run
 #include <sysexits.h>
 
 #include "daemon/ctl/command.h"
@@ -12,6 +12,7 @@ struct FileOptions {
 
 struct NameOptions {
   std::string name;
+  bool yes = false;  // of rm
 };
 
 std::string when(const Json& schedule) {
@@ -42,7 +43,7 @@ int list(Session& session, const NameOptions&) {
   return EX_OK;
 }
 
-int get(Session& session, const NameOptions& options) {
+int show_schedule(Session& session, const NameOptions& options) {
   const Json reply = session.call("schedule.get", {{"name", options.name}});
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows;
@@ -69,6 +70,12 @@ int disable(Session& session, const NameOptions& options) {
 }
 
 int rm(Session& session, const NameOptions& options) {
+  if (!options.yes) {
+    (void)session.call("schedule.get", {{"name", options.name}});  // whether there is one
+    session.require_consent(false, "remove the schedule " + options.name +
+                                       " with its description (\"moilctl schedule disable\" "
+                                       "keeps it)");
+  }
   const Json reply = session.call("schedule.rm", {{"name", options.name}});
   if (!session.printed_json(reply))
     session.console.print("schedule " + options.name + " removed; its jobs stay");
@@ -84,7 +91,8 @@ int run(Session& session, const NameOptions& options) {
 }  // namespace
 
 void add_schedule_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("schedule", "nights that come back by themselves");
+  cli::Command group =
+      app.add_subcommand("schedule", "nights that come back by themselves").group(kLearning);
   group.require_subcommand(1);
 
   const auto added = std::make_shared<FileOptions>();
@@ -99,12 +107,14 @@ void add_schedule_commands(cli::Command app, Action& chosen) {
     int (*run)(Session&, const NameOptions&);
   };
   for (const Named& c :
-       {Named{"get", "one of them", get}, Named{"enable", "let it come", enable},
+       {Named{"show", "one of them", show_schedule}, Named{"enable", "let it come", enable},
         Named{"disable", "let it rest", disable}, Named{"rm", "remove it; its jobs stay", rm},
         Named{"run", "queue its job now", run}}) {
     const auto named = std::make_shared<NameOptions>();
     command = add_command(group, c.name, c.help, chosen, named, c.run);
-    command.add_option("NAME", named->name).required();
+    command.add_option("NAME", named->name, "the schedule").required();
+    if (c.name == std::string_view("rm")) add_yes(command, named->yes);
+    if (c.name == std::string_view("show")) command.alias("get");
   }
 }
 

@@ -50,8 +50,12 @@ void print_result(Console& console, const Json& job) {
   const Json& result = job["result"];
   if (!result.is_object()) return;
   const auto pair = [&](const std::string& which) {
-    return quality_text(result.value(which + "_before", Json()), result) + " -> " +
-           quality_text(result.value(which + "_after", Json()), result);
+    const Json after = result.value(which + "_after", Json());
+    if (!after.is_number()) return std::string();
+    const std::string change = quality_text(result.value(which + "_before", Json()), result) +
+                               " -> " + quality_text(after, result);
+    const std::string why = no_verdict(result, which);
+    return why.empty() ? change : why + " (" + change + ")";
   };
   std::vector<std::vector<std::string>> rows{
       {"model", cell(job["model"]) + " version " + cell(job["version"])}};
@@ -64,11 +68,9 @@ void print_result(Console& console, const Json& job) {
   if (const std::string processors = processors_words(at(result, "/details")); !processors.empty())
     rows.push_back({"processors", processors});
   if (const auto energy = energy_words(at(result, "/details")))
-    rows.push_back({"energy", energy->source.empty()
-                                  ? energy->amount
-                                  : energy->amount + " (" + energy->source + ")"});
+    rows.push_back({"energy", energy->amount + " (" + energy->source + ")"});
   rows.push_back({"verdict", cell(result.value("reason", Json()))});
-  console.table(rows);
+  console.table(known_rows(std::move(rows)));
 }
 
 int watch_job(Session& session, std::int64_t id) {

@@ -43,7 +43,7 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
   if (sample["error"]["code"] == "resource_exhausted" && is_a_sound(file))
     return ": add pieces of it, with moilctl label cut";
   if (sample["error"]["code"] != "already_exists") return "";
-  std::string command = "moilctl label relabel " + cell(sample["digest"]);
+  std::string command = "moilctl label assign " + cell(sample["digest"]);
   for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
   return ": " + command;
 }
@@ -133,11 +133,15 @@ void add_files(Session& session, const AddOptions& options, std::span<const fs::
 }
 
 std::string summary_of(const Added& all) {
-  const auto known = static_cast<long>(all.samples.size()) - all.added - all.failed;
-  return std::to_string(all.added) + " added, " + std::to_string(known) + " known already" +
-         (all.failed > 0 ? ", " + std::to_string(all.failed) + " refused" : "") +
-         (all.mostly_silent > 0 ? "; " + std::to_string(all.mostly_silent) + " " + kMostlySilent
-                                : "");
+  const auto known = static_cast<std::int64_t>(all.samples.size()) - all.added - all.failed;
+  std::string text;
+  for (const auto& [count, what] : {std::pair<std::int64_t, const char*>{all.added, " added"},
+                                    {known, " known already"},
+                                    {all.failed, " refused"}})
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+  if (text.empty()) text = "nothing added";
+  if (all.mostly_silent > 0) text += "; " + std::to_string(all.mostly_silent) + " " + kMostlySilent;
+  return text;
 }
 
 }  // namespace moil::daemon::ctl

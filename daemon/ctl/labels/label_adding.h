@@ -57,7 +57,7 @@ void add_open_files(Session& session, const AddOptions& options, std::span<const
 void add_files(Session& session, const AddOptions& options,
                std::span<const std::filesystem::path> files, Added& all, std::size_t done,
                std::size_t of);
-// "3 added, 1 known already, 2 refused"
+// "3 added, 1 known already, 2 refused": what there is of it
 [[nodiscard]] std::string summary_of(const Added& all);
 
 }  // namespace moil::daemon::ctl

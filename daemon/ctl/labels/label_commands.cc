@@ -1,4 +1,4 @@
-// moilctl label add|list|rm|rename|relabel|forget|samples|map
+// moilctl label add|list|rm|rename|forget|samples|map
 #include <sysexits.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_files.h"
-#include "datasets/labels/something_else.h"
+#include "daemon/ctl/labels/sample_names.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -17,17 +17,6 @@ namespace moil::daemon::ctl {
 namespace {
 
 // --- label add ----------------------------------------------------------------------------------
-
-// What folders held beside samples.
-void tell_passed_over(Console& console, const SampleFiles& found) {
-  std::size_t service = 0;
-  for (const auto& passed : found.passed_over) {
-    service += passed.is_service ? 1 : 0;
-    if (!passed.is_service)
-      console.note(printable(passed.file.string()) + ": passed over: " + passed.why);
-  }
-  if (service > 0) console.note(std::to_string(service) + " hidden or service files passed over");
-}
 
 int add(Session& session, const AddOptions& given) {
   AddOptions options = given;
@@ -67,6 +56,7 @@ int list(Session& session, const NoOptions&) {
 }
 
 struct SamplesOptions {
+  std::vector<std::string> called;
   std::string label;
   std::string split;
   bool unlabelled = false;
@@ -74,12 +64,20 @@ struct SamplesOptions {
   std::size_t limit = 0;  // none
 };
 
+Json those_called(const Json& samples, const std::vector<std::string>& names) {
+  Json found = Json::array();
+  for (const std::string& name : names)
+    for (const Json& sample : samples_called(samples, name)) found.push_back(sample);
+  return found;
+}
+
 int samples(Session& session, const SamplesOptions& options) {
   Json params{{"after", options.after}, {"limit", 1000}};
   if (!options.label.empty()) params["label"] = options.label;
   if (!options.split.empty()) params["split"] = options.split;
   if (options.unlabelled) params["unlabelled"] = true;
-  const Json reply = session.list("label.samples", params, "samples", options.limit);
+  Json reply = session.list("label.samples", params, "samples", options.limit);
+  if (!options.called.empty()) reply["samples"] = those_called(reply["samples"], options.called);
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{
       {"ID", "DIGEST", "SPLIT", "SIZE", "TYPE", "LABELS", "NAME"}};
@@ -92,11 +90,12 @@ int samples(Session& session, const SamplesOptions& options) {
   return EX_OK;
 }
 
-// --- label rm, rename, relabel, forget, map -----------------------------------------------------
+// --- label rm, rename, forget, map --------------------------------------------------------------
 
 struct RmOptions {
   std::string label;
   bool with_samples = false;
+  bool yes = false;
 };
 
 std::string listed(const Json& versions) {
@@ -116,15 +115,29 @@ void tell_versions(Console& console, const Json& reply) {
     console.print("these versions learned from what was forgotten: " + listed(learned));
   if (!named.empty()) console.print("these versions have a class of that name: " + listed(named));
   if (!learned.empty() || !named.empty())
-    console.print("moilctl model rm MODEL VERSION removes one that is not in service");
+    console.print("moilctl model rm MODEL VERSION removes a version, moilctl model rm MODEL all");
+}
+
+// How many samples carry the label; none if there is no such label.
+std::int64_t samples_of(Session& session, const std::string& label) {
+  const Json reply = session.list("label.list", Json::object(), "labels");
+  for (const Json& one : reply["labels"])
+    if (one["name"] == label) return one["samples"];
+  return 0;
 }
 
 int rm(Session& session, const RmOptions& options) {
+  if (options.with_samples && !options.yes)
+    if (const auto count = samples_of(session, options.label); count > 0)
+      session.require_consent(false, "forget " + counted(count, "sample") + " of \"" +
+                                         printable(options.label) +
+                                         "\" for good, except those with another label");
   const Json reply =
       session.call("label.rm", {{"label", options.label}, {"with_samples", options.with_samples}});
   if (session.printed_json(reply)) return EX_OK;
-  session.console.print("label \"" + options.label + "\" removed, " + cell(reply["forgotten"]) +
-                        " samples forgotten");
+  const std::int64_t forgotten = reply["forgotten"];
+  session.console.print("label \"" + options.label + "\" removed" +
+                        (forgotten == 0 ? "" : ", " + counted(forgotten, "sample") + " forgotten"));
   tell_versions(session.console, reply);
   return EX_OK;
 }
@@ -140,25 +153,16 @@ int rename(Session& session, const RenameOptions& options) {
   return EX_OK;
 }
 
-struct DigestOptions {
-  std::string digest;
-  std::vector<std::string> labels;
-  bool label_none = false;
+struct ForgetOptions {
+  std::string sample;
+  bool yes = false;
 };
 
-int relabel(Session& session, const DigestOptions& options) {
-  if (options.labels.empty() != options.label_none)
-    throw Error(ErrorCode::kInvalidArgument, "give either --label or --label-none");
-  const Json labels =
-      options.label_none ? Json::array({data::kSomethingElse}) : Json(options.labels);
-  const Json reply =
-      session.call("label.relabel", {{"digest", options.digest}, {"labels", labels}});
-  if (!session.printed_json(reply)) session.console.print("sample relabelled");
-  return EX_OK;
-}
-
-int forget(Session& session, const DigestOptions& options) {
-  const Json reply = session.call("label.forget", {{"digest", options.digest}});
+int forget(Session& session, const ForgetOptions& options) {
+  SampleNames names(session);
+  const std::string digest = names.digest_of(options.sample);
+  if (!options.yes) session.require_consent(false, "forget " + names.title(digest) + " for good");
+  const Json reply = session.call("label.forget", {{"digest", digest}});
   if (session.printed_json(reply)) return EX_OK;
   session.console.print("sample forgotten");
   tell_versions(session.console, reply);
@@ -209,29 +213,25 @@ void add_sample_commands(cli::Command group, Action& chosen) {
 
   const auto listed = std::make_shared<SamplesOptions>();
   command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
+  command.add_option("SAMPLE", listed->called,
+                     "only those whose name ends so, or whose digest begins so");
   command.add_option("--label", listed->label, "only those of this label");
   command.add_option("--split", listed->split, "only train or val");
   command.add_flag("--unlabelled", listed->unlabelled, "only those without a label");
-  command.add_option("--after", listed->after, "go on after this ID");
+  command.add_option("--after=ID", listed->after, "go on after this ID");
   command.add_option("--limit", listed->limit, "at most so many; all if left out");
 
-  const auto forgotten = std::make_shared<DigestOptions>();
+  const auto forgotten = std::make_shared<ForgetOptions>();
   command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,
                         forgotten, forget);
-  command.add_option("DIGEST", forgotten->digest, "see label samples").required();
-
-  const auto relabelled = std::make_shared<DigestOptions>();
-  command = add_command(group, "relabel", "replace a sample's labels", chosen, relabelled, relabel);
-  command.add_option("DIGEST", relabelled->digest, "see label samples").required();
-  command.add_option("--label", relabelled->labels, "the new labels").one_value_each_time();
-  command.add_flag("--label-none", relabelled->label_none,
-                   "it is of none of the labels: \"something else\"");
+  command.add_option("SAMPLE", forgotten->sample, kSampleHelp).required();
+  add_yes(command, forgotten->yes);
 }
 
 }  // namespace
 
 void add_label_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("label", "labels and their samples");
+  cli::Command group = app.add_subcommand("label", "labels and their samples").group(kLearning);
   group.require_subcommand(1);
   add_sample_commands(group, chosen);
   add_label_step_commands(group, chosen);
@@ -239,13 +239,14 @@ void add_label_commands(cli::Command app, Action& chosen) {
   add_label_watch_command(group, chosen);
   add_label_cut_command(group, chosen);
   add_label_study_commands(group, chosen);
-  add_label_review_command(group, chosen);
+  add_old_review_command(group, chosen);
   add_command(group, "list", "labels", chosen, std::make_shared<NoOptions>(), list);
 
   const auto removed = std::make_shared<RmOptions>();
   cli::Command command = add_command(group, "rm", "remove a label", chosen, removed, rm);
   command.add_option("LABEL", removed->label).required();
   command.add_flag("--with-samples", removed->with_samples, "forget its samples as well");
+  add_yes(command, removed->yes);
 
   const auto renamed = std::make_shared<RenameOptions>();
   command = add_command(group, "rename", "rename a label", chosen, renamed, rename);

@@ -55,10 +55,10 @@ void add_label_cut_command(cli::Command group, Action& chosen) {
   command.add_option("FILE", options->file, "a sound: WAV, FLAC, Ogg or MP3, of any length")
       .required();
   command
-      .add_option("--from", options->from,
+      .add_option("--from=TIME", options->from,
                   "where the piece begins: seconds, or M:SS as in a timeline")
       .required();
-  command.add_option("--to", options->to, "where it ends").required();
+  command.add_option("--to=TIME", options->to, "where it ends").required();
   command.add_option("--label", options->labels, "its label; may be given more than once")
       .one_value_each_time();
   command.add_flag("--label-none", options->label_none,

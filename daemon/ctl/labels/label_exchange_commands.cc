@@ -92,13 +92,16 @@ int tell_outlook(Session& session, const Outlook& outlook) {
                   {"first_label", outlook.labelled},
                   {"other_labels", outlook.other},
                   {"refused", outlook.refused.size()}};
-  if (!session.printed_json(told))
-    session.console.print(std::to_string(outlook.fresh) + " would be added, " +
-                          std::to_string(outlook.known) + " are known already, " +
-                          std::to_string(outlook.labelled) + " would get their first label, " +
-                          std::to_string(outlook.other) +
-                          " have other labels and would be left as they are, " +
-                          std::to_string(outlook.refused.size()) + " cannot be taken");
+  if (session.printed_json(told)) return EX_OK;
+  std::string text;
+  for (const auto& [count, what] :
+       {std::pair<std::size_t, const char*>{outlook.fresh, " would be added"},
+        {outlook.known, " known already"},
+        {outlook.labelled, " would get their first label"},
+        {outlook.other, " with other labels would be left as they are"},
+        {outlook.refused.size(), " cannot be taken"}})
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+  session.console.print(text.empty() ? "there is no file to add" : text);
   return EX_OK;
 }
 
@@ -209,7 +212,8 @@ int export_all(Session& session, const LabelExportOptions& options) {
   if (options.format == "jsonl") write_file_atomic(root / "labels.jsonl", json_lines_of(list));
   const Json told{{"exported", list.size()}, {"folder", fs::absolute(root).string()}};
   if (!session.printed_json(told))
-    session.console.print(std::to_string(list.size()) + " samples exported to " + root.string());
+    session.console.print(counted(static_cast<std::int64_t>(list.size()), "sample") +
+                          " exported to " + root.string());
   return EX_OK;
 }
 

@@ -1,4 +1,4 @@
-// moilctl label review: labels in a browser, or on a terminal
+// moilctl review: labels in a browser, or on a terminal
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -41,19 +41,28 @@ int review(Session& session, const ReviewOptions& options) {
 
 }  // namespace
 
-void add_label_review_command(cli::Command group, Action& chosen) {
+namespace {
+
+void add_review(cli::Command parent, const std::string& heading, Action& chosen) {
   const auto options = std::make_shared<ReviewOptions>();
   cli::Command command = add_command(
-      group, "review",
+      parent, "review",
       "label samples in a browser: what is unlabelled, what looks wrong, and all others", chosen,
       options, review);
+  command.group(heading).example("moilctl review");
   command.add_option("--model", options->model,
                      "whose proposals and doubts are shown, where there are several");
-  command.add_option("--port", options->port, "listen on this port of 127.0.0.1; any if left out")
+  command
+      .add_option("--port=PORT", options->port, "listen on this port of 127.0.0.1; any if left out")
       .check(cli::within(1, 65535));
   command.add_flag("--no-open", options->no_open, "only tell the address");
   command.add_flag("--terminal", options->terminal,
                    "without a browser: name one unlabelled sample after the other and ask");
 }
+
+}  // namespace
+
+void add_review_command(cli::Command app, Action& chosen) { add_review(app, kEveryday, chosen); }
+void add_old_review_command(cli::Command group, Action& chosen) { add_review(group, "", chosen); }
 
 }  // namespace moil::daemon::ctl

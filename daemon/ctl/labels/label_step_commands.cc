@@ -1,33 +1,59 @@
 // moilctl label assign|merge|undo
 #include <sysexits.h>
-#include <unistd.h>
-
-#include <iostream>
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/labels/label_adding.h"
+#include "daemon/ctl/labels/sample_names.h"
 #include "daemon/rpc/reply.h"
 
 namespace moil::daemon::ctl {
 namespace {
 
 struct AssignOptions {
-  std::vector<std::string> digests;
-  std::string label;
-  bool label_none = false;
-  bool unlabelled = false;
+  std::vector<std::string> samples, labels;
+  bool label_none = false, unlabelled = false;
 };
 
+// A sample's labels are replaced together, a step each.
+Json relabelled(Session& session, const std::vector<std::string>& digests,
+                const std::vector<std::string>& labels) {
+  Json reply;
+  for (const std::string& digest : digests)
+    reply = session.call("label.relabel", {{"digest", digest}, {"labels", labels}});
+  return {{"labels", reply["labels"]}, {"changed", digests.size()}};
+}
+
 int assign(Session& session, const AssignOptions& options) {
-  std::vector<std::string> labels;
-  if (!options.label.empty()) labels.push_back(options.label);
-  labels = labels_given(labels, options.label_none, options.unlabelled);
+  const std::vector<std::string> labels =
+      labels_given(options.labels, options.label_none, options.unlabelled);
+  const auto digests = SampleNames(session).digests_of(options.samples);
   const Json label = labels.empty() ? Json() : Json(labels.front());
-  const Json reply = session.call("label.assign", {{"samples", options.digests}, {"label", label}});
-  if (!session.printed_json(reply))
-    session.console.print(cell(reply["changed"]) + " samples are now " +
-                          (options.unlabelled ? "unlabelled" : "\"" + cell(reply["label"]) + "\""));
+  const Json reply = options.labels.size() > 1
+                         ? relabelled(session, digests, options.labels)
+                         : session.call("label.assign", {{"samples", digests}, {"label", label}});
+  if (session.printed_json(reply)) return EX_OK;
+  const std::int64_t changed = reply["changed"];
+  session.console.print(counted(changed, "sample") + (changed == 1 ? " is now " : " are now ") +
+                        (labels.empty()
+                             ? "unlabelled"
+                             : joined(reply.value("labels", Json::array({reply["label"]})))));
+  return EX_OK;
+}
+
+struct RelabelOptions {
+  std::string sample;
+  std::vector<std::string> labels;
+  bool label_none = false;
+};
+
+// As it was called before.
+int relabel(Session& session, const RelabelOptions& options) {
+  const Json reply =
+      session.call("label.relabel", {{"digest", SampleNames(session).digest_of(options.sample)},
+                                     {"labels", labels_given(options.labels, options.label_none,
+                                                             /*unlabelled=*/false)}});
+  if (!session.printed_json(reply)) session.console.print("sample relabelled");
   return EX_OK;
 }
 
@@ -39,50 +65,48 @@ int merge(Session& session, const MergeOptions& options) {
   const Json reply = session.call("label.merge", {{"from", options.from}, {"into", options.into}});
   if (!session.printed_json(reply))
     session.console.print("label \"" + options.from + "\" is now part of \"" +
-                          cell(reply["label"]) + "\", with " + cell(reply["changed"]) + " samples");
+                          cell(reply["label"]) + "\", with " + counted(reply["changed"], "sample"));
   return EX_OK;
 }
 
 struct UndoOptions {
-  bool with_samples = false;
+  bool yes = false;
 };
 
-// Asks if there is somebody to ask.
-bool is_agreed(Session& session, const std::string& question) {
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1 || session.json) return false;
-  session.console.note(question + " [y/N]");
-  std::string answer;
-  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
-}
-
 // The samples that it added are forgotten for good: not without a word.
-Json undone(Session& session, bool with_samples) {
-  try {
-    return session.call("label.undo", {{"with_samples", with_samples}});
-  } catch (const ReplyError& refused) {
-    const Json count = refused.error().value("/data/would_forget"_json_pointer, Json());
-    if (!count.is_number()) throw;
-    const std::string what =
-        cell(count) + (count == 1 ? " sample that it added" : " samples that it added");
-    if (!is_agreed(session, "to undo it forgets " + what + " for good; go on?"))
-      throw Error(
-          ErrorCode::kFailedPrecondition,
-          "not undone, for " + what +
-              " would be forgotten for good; \"moilctl label undo --with-samples\" does it");
+Json undone(Session& session, bool yes) {
+  if (!yes) {
+    try {
+      return session.call("label.undo", {{"with_samples", false}});
+    } catch (const ReplyError& refused) {
+      const Json count = refused.error().value("/data/would_forget"_json_pointer, Json());
+      if (!count.is_number()) throw;
+      session.require_consent(false, "forget " + counted(count.get<std::int64_t>(), "sample") +
+                                         ", which it added, for good");
+    }
   }
   return session.call("label.undo", {{"with_samples", true}});
 }
 
+// "Undone: 3 samples relabelled, 1 forgotten (assign cat, 2026-11-03T10:00:00Z)"
+std::string undone_text(const Json& reply) {
+  const std::int64_t restored = reply["restored"], forgotten = reply["forgotten"];
+  std::string text;
+  if (restored > 0) text = counted(restored, "sample") + " relabelled";
+  if (forgotten > 0)
+    text += (text.empty() ? "" : ", ") + counted(forgotten, "sample") + " forgotten";
+  const std::string what =
+      cell(reply["undone"]) +
+      (reply["labels"].empty() ? "" : " of " + printable(joined(reply["labels"])));
+  return "Undone: " + (text.empty() ? what : text + " (" + what + ")") + ", of " +
+         cell(reply["at"]);
+}
+
 int undo(Session& session, const UndoOptions& options) {
-  const Json reply = undone(session, options.with_samples);
+  const Json reply = undone(session, options.yes);
   if (session.printed_json(reply)) return EX_OK;
-  std::string text = "undone: label " + cell(reply["undone"]);
-  if (!reply["labels"].empty()) text += " of " + joined(reply["labels"]);
-  text += ", of " + cell(reply["at"]) + ":";
-  session.console.print(text + " " + cell(reply["restored"]) +
-                        " samples have their labels again, " + cell(reply["forgotten"]) +
-                        " that it added are forgotten");
-  session.console.print(cell(reply["left"]) + " more can be undone");
+  session.console.print(undone_text(reply));
+  session.console.print(counted(reply["left"], "change") + " left to undo");
   return EX_OK;
 }
 
@@ -92,11 +116,20 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
   const auto assigned = std::make_shared<AssignOptions>();
   cli::Command command = add_command(group, "assign", "give samples a label in place of theirs",
                                      chosen, assigned, assign);
-  command.add_option("DIGEST", assigned->digests, "see label samples").required();
-  command.add_option("--label", assigned->label, "the label");
+  command.add_option("SAMPLE", assigned->samples, kSampleHelp).required();
+  command.add_option("--label", assigned->labels, "the label; may be given more than once")
+      .one_value_each_time();
   command.add_flag("--label-none", assigned->label_none,
                    "they are of none of the labels: \"something else\"");
   command.add_flag("--unlabelled", assigned->unlabelled, "no label");
+
+  const auto replaced = std::make_shared<RelabelOptions>();
+  command = add_command(group, "relabel", "replace a sample's labels", chosen, replaced, relabel);
+  command.group("");  // "assign" does it
+  command.add_option("SAMPLE", replaced->sample, kSampleHelp).required();
+  command.add_option("--label", replaced->labels, "the new labels").one_value_each_time();
+  command.add_flag("--label-none", replaced->label_none,
+                   "it is of none of the labels: \"something else\"");
 
   const auto merged = std::make_shared<MergeOptions>();
   command =
@@ -107,8 +140,9 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
   const auto taken_back = std::make_shared<UndoOptions>();
   command =
       add_command(group, "undo", "take back the last change of labels", chosen, taken_back, undo);
-  command.add_flag("--with-samples", taken_back->with_samples,
+  command.add_flag("-y,--yes", taken_back->yes,
                    "where it added samples, forget them for good without asking");
+  command.add_flag("--with-samples", taken_back->yes).group("");  // as it was called before
 }
 
 }  // namespace moil::daemon::ctl

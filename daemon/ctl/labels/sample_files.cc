@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "daemon/ctl/text.h"
 #include "datasets/labels/service_names.h"
 
 namespace fs = std::filesystem;
@@ -54,6 +55,16 @@ SampleFiles gather_samples(const std::vector<std::string>& given) {
     }
   }
   return found;
+}
+
+void tell_passed_over(Console& console, const SampleFiles& found) {
+  std::int64_t service = 0;
+  for (const auto& passed : found.passed_over) {
+    service += passed.is_service ? 1 : 0;
+    if (!passed.is_service)
+      console.note(printable(passed.file.string()) + ": passed over: " + passed.why);
+  }
+  if (service > 0) console.note(std::to_string(service) + " hidden or service files passed over");
 }
 
 }  // namespace moil::daemon::ctl

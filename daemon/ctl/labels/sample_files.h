@@ -1,4 +1,4 @@
-// Which files `moilctl label add` takes of what it is given.
+// Which files commands take of what they are given: those that are added, or looked at.
 //
 // What is named is taken, and links to it are followed. A folder stands for the files in it and in
 // the folders below, in the order of their names; but for hidden ones, those that systems keep for
@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "daemon/ctl/console.h"
 
 namespace moil::daemon::ctl {
 
@@ -23,5 +25,7 @@ struct SampleFiles {
 
 // Throws moil::Error for a folder that cannot be read.
 [[nodiscard]] SampleFiles gather_samples(const std::vector<std::string>& given);
+// What folders held beside samples.
+void tell_passed_over(Console& console, const SampleFiles& found);
 
 }  // namespace moil::daemon::ctl

@@ -1,4 +1,4 @@
-// moilctl model import|list|get|activate|rollback|anchor|rm; the rest is in model_life_commands.cc
+// moilctl model import|list|activate|rollback|anchor|rm; the rest is in model_life_commands.cc
 #include <fcntl.h>
 #include <sysexits.h>
 
@@ -23,6 +23,7 @@ struct ModelImportOptions {
 struct ModelOptions {
   std::string model;
   std::int64_t version = 0;
+  bool yes = false;  // of rm
 };
 
 // A mark for what learned from samples that were forgotten.
@@ -152,9 +153,43 @@ int rollback(Session& session, const RollbackOptions& options) {
   return EX_OK;
 }
 
+// "the schedule nightly", "the schedules a, b"
+std::string schedules_text(const Json& names) {
+  return (names.size() == 1 ? "the schedule " : "the schedules ") + joined(names);
+}
+
+// "remove model pets with its 3 versions and the schedule nightly for good"
+std::string whole_text(Session& session, const std::string& model) {
+  const Json versions = session.list("model.list", {{"model", model}}, "models")["models"];
+  const Json all = session.list("schedule.list", Json::object(), "schedules")["schedules"];
+  Json schedules = Json::array();
+  for (const Json& schedule : all)
+    if (schedule["job"]["model"] == model) schedules.push_back(schedule["name"]);
+  const auto count = static_cast<std::int64_t>(versions.size());
+  return "remove model " + model + " with its " +
+         (count == 1 ? "only version" : counted(count, "version")) +
+         (schedules.empty() ? "" : " and " + schedules_text(schedules)) + " for good";
+}
+
+int rm_whole(Session& session, const ModelOptions& options) {
+  if (!options.yes) session.require_consent(false, whole_text(session, options.model));
+  const Json reply = session.call("model.rm", {{"model", options.model}, {"whole", true}});
+  if (session.printed_json(reply)) return EX_OK;
+  session.console.print(
+      "model " + options.model +
+      " removed: " + counted(static_cast<std::int64_t>(reply["versions"].size()), "version") +
+      (reply["schedules"].empty() ? "" : ", " + schedules_text(reply["schedules"])));
+  return EX_OK;
+}
+
 int rm(Session& session, const ModelOptions& options) {
-  const Json reply =
-      session.call("model.rm", {{"model", options.model}, {"version", options.version}});
+  if (options.version == 0) return rm_whole(session, options);
+  const Json which{{"model", options.model}, {"version", options.version}};
+  if (!options.yes) {
+    (void)session.call("model.get", which);  // whether there is one to ask about
+    session.require_consent(false, "remove " + version_title(which) + " for good");
+  }
+  const Json reply = session.call("model.rm", which);
   if (!session.printed_json(reply)) session.console.print(version_title(reply) + " removed");
   return EX_OK;
 }
@@ -172,19 +207,19 @@ int anchor(Session& session, const ModelOptions& options) {
 }  // namespace
 
 void add_model_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("model", "models and their versions");
+  cli::Command group = app.add_subcommand("model", "models and their versions").group(kLearning);
   group.require_subcommand(1);
 
   const auto imported = std::make_shared<ModelImportOptions>();
   cli::Command command =
       add_command(group, "import", "take a model from a folder", chosen, imported, import_model);
-  command.add_option("PATH", imported->path, "model.json, weights.safetensors, labels.json, ...")
+  command.add_option("DIR", imported->path, "model.json, weights.safetensors, labels.json, ...")
       .required();
   command.add_option("--name", imported->name, "its name in the model store").required();
   command.add_flag("--inactive", imported->keep_inactive, "do not put it in service");
   command.add_flag("--nightly", imported->nightly,
                    "and personalize it in every night that has new labels or a new pack");
-  command.add_option("--pack", imported->pack,
+  command.add_option("--pack=DIR", imported->pack,
                      "the global pack of these nights; what lies beside the model if left out");
 
   const auto listed = std::make_shared<ModelOptions>();
@@ -193,6 +228,7 @@ void add_model_commands(cli::Command app, Action& chosen) {
 
   const auto shown = std::make_shared<ModelOptions>();
   command = add_command(group, "get", "one version", chosen, shown, get);
+  command.group("");  // "show" tells more
   command.add_option("MODEL", shown->model).required();
   command.add_option("VERSION", shown->version, "the active one if left out");
 
@@ -202,10 +238,12 @@ void add_model_commands(cli::Command app, Action& chosen) {
   command.add_option("VERSION", activated->version).required();
 
   const auto removed = std::make_shared<ModelOptions>();
-  command =
-      add_command(group, "rm", "remove a version that is not in service", chosen, removed, rm);
+  command = add_command(group, "rm", "remove a model, or one version that is not in service",
+                        chosen, removed, rm);
   command.add_option("MODEL", removed->model).required();
-  command.add_option("VERSION", removed->version).required();
+  command.add_option("VERSION", removed->version, "the whole model if left out");
+  add_yes(command, removed->yes);
+
   const auto anchored = std::make_shared<ModelOptions>();
   command = add_command(group, "anchor", "the version that no night may fall far behind", chosen,
                         anchored, anchor);
@@ -215,7 +253,7 @@ void add_model_commands(cli::Command app, Action& chosen) {
   const auto back = std::make_shared<RollbackOptions>();
   command = add_command(group, "rollback", "go back to the version before", chosen, back, rollback);
   command.add_option("MODEL", back->model).required();
-  command.add_option("--why", back->why, "kept with the version that is left");
+  command.add_option("--why=REASON", back->why, "kept with the version that is left");
   add_model_life_commands(group, chosen);
 }
 

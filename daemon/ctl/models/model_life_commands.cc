@@ -254,7 +254,7 @@ void add_model_life_commands(cli::Command group, Action& chosen) {
   command = add_command(group, "export", "write a version as ONNX", chosen, exported, export_model);
   command.add_option("MODEL", exported->model).required();
   command.add_option("VERSION", exported->version, "the active one if left out");
-  command.add_option("-o,--out", exported->file, "the file to write").required();
+  command.add_option("-o,--out=FILE", exported->file, "the file to write").required();
 
   const auto pinned = std::make_shared<VersionOptions>();
   command =

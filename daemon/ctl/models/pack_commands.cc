@@ -100,13 +100,14 @@ int rm_pack(Session& session, const PackOptions& options) {
 }  // namespace
 
 void add_pack_commands(cli::Command app, Action& chosen) {
-  cli::Command group = app.add_subcommand("pack", "global packs in the state folder");
+  cli::Command group =
+      app.add_subcommand("pack", "global packs in the state folder").group(kLearning);
   group.require_subcommand(1);
 
   const auto imported = std::make_shared<PackImportOptions>();
   cli::Command command = add_command(group, "import", "copy a pack here, from wherever it is",
                                      chosen, imported, import_pack);
-  command.add_option("PATH", imported->path, "the pack's folder").required();
+  command.add_option("DIR", imported->path, "the pack's folder").required();
   command.add_option("--name", imported->name, "the folder's name if left out");
 
   add_command(group, "list", "packs that were copied here", chosen, std::make_shared<NoOptions>(),

@@ -1,11 +1,13 @@
-// moilctl predict FILE...: what the model in service says of samples
+// moilctl predict FILE|FOLDER...: what the model in service says of samples
 #include <sysexits.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/sample_files.h"
 #include "daemon/rpc/limits.h"
+#include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -18,12 +20,12 @@ struct PredictOptions {
 };
 
 Json predict_some(Session& session, const PredictOptions& options,
-                  std::span<const std::string> files) {
+                  std::span<const std::filesystem::path> files) {
   std::vector<UniqueFd> open;
   std::vector<int> descriptors;
   Json images = Json::array();
-  for (const std::string& file : files) {
-    open.push_back(open_sample(file));
+  for (const std::filesystem::path& file : files) {
+    open.push_back(open_sample(file.string()));
     images.push_back({{"file", descriptors.size()}});
     descriptors.push_back(open.back().get());
   }
@@ -31,8 +33,32 @@ Json predict_some(Session& session, const PredictOptions& options,
   if (options.timeline) params["timeline"] = true;
   if (!options.model.empty()) params["model"] = options.model;
   Json reply = session.call("model.predict", params, descriptors);
-  for (std::size_t i = 0; i < files.size(); ++i) reply["predictions"][i]["file"] = files[i];
+  for (std::size_t i = 0; i < files.size(); ++i)
+    reply["predictions"][i]["file"] = data::shown(files[i].string());
   return reply;
+}
+
+// By one version: if a night puts another in service meanwhile, all are asked for again.
+Json predict_all(Session& session, const PredictOptions& options,
+                 std::span<const std::filesystem::path> files) {
+  Json all;
+  for (std::size_t at = 0; at < files.size(); at += kFilesAtOnce) {
+    const std::size_t count = std::min(kFilesAtOnce, files.size() - at);
+    Json reply = predict_some(session, options, files.subspan(at, count));
+    if (all.is_null()) {
+      all = std::move(reply);
+    } else if (all["version"] != reply["version"]) {
+      return predict_all(session, options, files);
+    } else {
+      for (Json& one : reply["predictions"]) all["predictions"].push_back(std::move(one));
+    }
+    if (files.size() > kFilesAtOnce)
+      session.console.bar(static_cast<double>(at + count) / static_cast<double>(files.size()),
+                          "looking",
+                          std::to_string(at + count) + " of " + std::to_string(files.size()));
+  }
+  session.console.end_bar();
+  return all;
 }
 
 // What a sample has in a table: its file's name before the first of its rows.
@@ -129,16 +155,13 @@ Rows table_of(const PredictOptions& options, Console& console, const Json& predi
 }
 
 int predict(Session& session, const PredictOptions& options) {
-  Json all;
-  for (std::size_t at = 0; at < options.files.size(); at += kFilesAtOnce) {
-    const std::size_t count = std::min(kFilesAtOnce, options.files.size() - at);
-    Json reply = predict_some(session, options, std::span(options.files).subspan(at, count));
-    if (all.is_null()) {
-      all = std::move(reply);
-      continue;
-    }
-    for (Json& one : reply["predictions"]) all["predictions"].push_back(std::move(one));
+  const SampleFiles found = gather_samples(options.files);
+  tell_passed_over(session.console, found);
+  if (found.files.empty()) {
+    session.console.note("there is no file to look at");
+    return EX_NOINPUT;
   }
+  const Json all = predict_all(session, options, found.files);
   bool failed = false;
   for (const Json& image : all["predictions"]) {
     if (image.contains("remark"))
@@ -150,6 +173,7 @@ int predict(Session& session, const PredictOptions& options) {
   if (!session.printed_json(all)) {
     const Rows rows = table_of(options, session.console, all["predictions"]);
     if (rows.size() > 1) session.console.table(rows);
+    session.console.print("by " + version_title(all));
   }
   return failed ? EX_DATAERR : EX_OK;
 }
@@ -159,10 +183,13 @@ int predict(Session& session, const PredictOptions& options) {
 void add_predict_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<PredictOptions>();
   cli::Command command = add_command(app, "predict", "what the model in service says of samples",
-                                     chosen, options, predict);
+                                     chosen, options, predict)
+                             .group(kEveryday)
+                             .example("moilctl predict ~/Photos/new");
   command
       .add_option("FILE", options->files,
-                  "photos, sounds, or numbers as CSV or NPY: what the model takes")
+                  "photos, sounds, or numbers as CSV or NPY: what the model takes; or folders with "
+                  "such files in them and below")
       .required();
   command.add_option("--model", options->model, "which model, where there are several");
   command.add_option("--top", options->top, "so many labels a file")

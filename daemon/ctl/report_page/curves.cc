@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/line_chart.h"
@@ -7,7 +9,7 @@ namespace moil::daemon::ctl {
 namespace {
 
 ChartLine line_of(const Json& curve, const std::string& name, const std::string& member) {
-  ChartLine line{name, member, {}};
+  ChartLine line{name, member, {}, {}};
   for (const Json& point : curve) {
     const auto epoch = number_at(point, "/epoch");
     const auto value = number_at(point, ("/" + member).c_str());
@@ -27,6 +29,16 @@ ChartLine quality_line(const Json& job, const std::string& side) {
   return line;
 }
 
+// A few points, or a loss that stays where it was, are no curve.
+bool says_something(const ChartLine& loss) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kFlat = 0.02;  // of the largest
+  if (loss.points.size() < kFewest) return false;
+  const auto [low, high] = std::ranges::minmax_element(
+      loss.points, {}, [](const std::pair<double, double>& point) { return point.second; });
+  return high->second - low->second > kFlat * std::abs(high->second);
+}
+
 std::string figure(const std::string& title, const std::string& chart) {
   if (chart.empty()) return "";
   return html::element("figure", html::element("figcaption", title) + "\n" + chart) + "\n";
@@ -38,19 +50,16 @@ std::string curves_section(const Json& job) {
   const Json curve = at(job, "/result/details/curve");
   const std::string metric = html::words(metric_name(job.at("result"), "local"));
   const bool is_fraction = at(job, "/result/is_fraction") != false;
+  const ChartLine losses = line_of(curve, "loss", "loss");
   const std::string loss =
-      draw_line_chart("loss by epoch", {line_of(curve, "loss", "loss")}, false);
-  if (loss.empty()) return "";
+      says_something(losses) ? draw_line_chart("loss by epoch", {losses}, {}) : "";
   const std::string quality = draw_line_chart(
-      metric + " by epoch", {quality_line(job, "local"), quality_line(job, "global")}, is_fraction);
-  std::string body = html::element(
-      "div", figure(metric + " on held-out samples", quality) + figure("training loss", loss),
-      "class=\"pair\"");
-  if (quality.empty())
-    body += html::paragraph(
-        "The job did not ask for the " + metric + " of every epoch (evaluate_every_epoch).",
-        "class=\"remark\"");
-  return html::section("How it learned", body);
+      metric + " by epoch", {quality_line(job, "local"), quality_line(job, "global")},
+      {.percent = is_fraction, .across = "epoch"});
+  const std::string figures =
+      figure(metric + " on held-out samples", quality) + figure("training loss", loss);
+  if (figures.empty()) return "";
+  return html::section("How it learned", html::element("div", figures, "class=\"pair\"") + "\n");
 }
 
 }  // namespace moil::daemon::ctl

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/svg.h"
+#include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/text.h"
 
 namespace moil::daemon::ctl::html {
@@ -45,7 +46,8 @@ std::string table(const std::vector<std::string>& heading, std::string_view html
          "</div>\n";
 }
 
-std::string key_table(const Rows& rows) {
+std::string key_table(const Rows& all) {
+  const Rows rows = known_rows(all);
   if (rows.empty()) return "";
   std::string body;
   for (const auto& cells : rows) {

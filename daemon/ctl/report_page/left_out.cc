@@ -20,8 +20,8 @@ std::string table_of(const std::string& what, const Rows& rows) {
 std::string left_out_section(const Json& job) {
   const Json details = at(job, "/result/details");
   const std::string all =
-      table_of("It cannot be read", left_out_rows(details)) +
-      table_of("Its kind is none that the model reads", other_media_rows(details));
+      table_of(unreadable_heading(details), left_out_rows(details)) +
+      table_of("Of a kind that the model does not read", other_media_rows(details));
   return all.empty() ? "" : html::section("What was left out", all);
 }
 

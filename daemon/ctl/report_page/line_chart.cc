@@ -35,7 +35,8 @@ struct Range {
 
 class Chart {
  public:
-  Chart(const std::vector<ChartLine>& lines, bool percent) : lines_(lines), percent_(percent) {
+  Chart(const std::vector<ChartLine>& lines, const ChartAxes& axes)
+      : lines_(lines), percent_(axes.percent), across_(axes.across) {
     for (const ChartLine& line : lines_) {
       for (const auto& [x, y] : line.points) {
         x_.add(x);
@@ -84,7 +85,7 @@ class Chart {
     for (double x = std::ceil(x_.low / step) * step; x <= x_.high; x += step)
       out_ += svg::text(px(x), kHeight - kBottom + 16, formatted(Json(x), "%.0f"),
                         "text-anchor=\"middle\"");
-    out_ += svg::text(px((x_.low + x_.high) / 2), kHeight - 4, "epoch", "text-anchor=\"middle\"");
+    out_ += svg::text(px((x_.low + x_.high) / 2), kHeight - 4, across_, "text-anchor=\"middle\"");
   }
 
   void draw_line(const ChartLine& line) {
@@ -93,9 +94,11 @@ class Chart {
       points += (points.empty() ? "" : " ") + svg::number(px(x)) + "," + svg::number(py(y));
     out_ += "<polyline class=\"line " + line.css_class + "\" points=\"" + points + "\"/>\n";
     if (line.points.size() > kMostDots) return;
-    for (const auto& [x, y] : line.points) {
-      const std::string tip =
-          line.name + ", epoch " + formatted(Json(x), "%.0f") + ": " + value_text(y);
+    for (std::size_t i = 0; i < line.points.size(); ++i) {
+      const auto& [x, y] = line.points[i];
+      const std::string place =
+          i < line.tips.size() ? line.tips[i] : across_ + " " + formatted(Json(x), "%.0f");
+      const std::string tip = line.name + ", " + printable(place) + ": " + value_text(y);
       out_ += "<circle class=\"dot " + line.css_class + "\" cx=\"" + svg::number(px(x)) +
               "\" cy=\"" + svg::number(py(y)) + "\" r=\"3\"><title>" + svg::escaped(tip) +
               "</title></circle>\n";
@@ -119,6 +122,7 @@ class Chart {
 
   const std::vector<ChartLine>& lines_;
   const bool percent_;
+  const std::string across_;
   Range x_, y_;
   double step_ = 1;
   std::string out_;
@@ -127,8 +131,8 @@ class Chart {
 }  // namespace
 
 std::string draw_line_chart(const std::string& title, const std::vector<ChartLine>& lines,
-                            bool percent) {
-  Chart chart(lines, percent);
+                            const ChartAxes& axes) {
+  Chart chart(lines, axes);
   return chart.is_empty() ? "" : chart.draw(title);
 }
 

@@ -25,11 +25,11 @@ std::string head(const Json& job) {
 
 }  // namespace
 
-std::string draw_report_page(const Json& job, const Thumbnails& thumbnails) {
-  return head(job) + "<body>\n<main>\n" + summary_part(job) + curves_section(job) +
-         labels_section(job) + changes_section(job, thumbnails) + confusion_section(job) +
-         left_out_section(job) + trials_section(job) + cost_section(job) + elastic_section(job) +
-         provenance_section(job) + "</main>\n</body>\n</html>\n";
+std::string draw_report_page(const Json& job, const Thumbnails& thumbnails, const Json& nights) {
+  return head(job) + "<body>\n<main>\n" + summary_part(job) + nights_section(job, nights) +
+         curves_section(job) + labels_section(job) + changes_section(job, thumbnails) +
+         confusion_section(job) + left_out_section(job) + trials_section(job) + cost_section(job) +
+         elastic_section(job) + provenance_section(job) + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace moil::daemon::ctl

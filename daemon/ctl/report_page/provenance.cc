@@ -41,11 +41,11 @@ Rows rows_of(const Json& job) {
 std::string provenance_section(const Json& job) {
   std::string body = html::key_table(rows_of(job));
   if (const Json spec = at(job, "/spec"); spec.is_object())
-    body +=
-        html::element("details",
-                      html::element("summary", "The job's description, every default filled in") +
-                          "\n" + html::element("pre", svg::escaped(spec.dump(2)))) +
-        "\n";
+    body += html::element(
+                "details",
+                html::element("summary", "The job's description, every default filled in") + "\n" +
+                    html::element("pre", svg::escaped(with_plain_numbers(spec).dump(2)))) +
+            "\n";
   return html::section("Where it comes from", body);
 }
 

@@ -8,7 +8,9 @@
 
 namespace moil::daemon::ctl {
 
-[[nodiscard]] std::string summary_part(const Json& job);    // what was learned and what it cost
+[[nodiscard]] std::string summary_part(const Json& job);  // what was learned and what it cost
+// nights: as fetch_nights() has them.
+[[nodiscard]] std::string nights_section(const Json& job, const Json& nights);
 [[nodiscard]] std::string curves_section(const Json& job);  // loss and quality, an epoch a point
 [[nodiscard]] std::string labels_section(const Json& job);  // which labels became better and worse
 [[nodiscard]] std::string changes_section(const Json& job,  // the samples behind it

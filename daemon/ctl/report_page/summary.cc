@@ -33,6 +33,7 @@ std::string change_text(const Json& result, const std::string& side) {
   const auto before = number_at(result, ("/" + side + "_before").c_str());
   const auto after = number_at(result, ("/" + side + "_after").c_str());
   if (!after) return what + " was not measured";
+  if (const std::string why = no_verdict(result, side); !why.empty()) return what + ": " + why;
   const std::string now = quality_text(*after, result);
   if (!before) return what + " is " + now;
   const std::string was = quality_text(*before, result);
@@ -79,6 +80,11 @@ std::string figure(const std::string& what, const std::string& value, const std:
 std::string quality_figure(const Json& result, const std::string& side) {
   const Json before = at(result, ("/" + side + "_before").c_str());
   const Json after = at(result, ("/" + side + "_after").c_str());
+  if (!after.is_number()) return "";
+  if (const std::string why = no_verdict(result, side); !why.empty())
+    return figure(side + " " + html::words(metric_name(result, side)), "no verdict",
+                  html::words(at(result, ("/details/samples/" + side + "_validation").c_str())) +
+                      " held out");
   return figure(side + " " + html::words(metric_name(result, side)), quality_text(after, result),
                 before.is_number() ? "before: " + quality_text(before, result) : "");
 }
@@ -95,8 +101,9 @@ std::string figures(const Json& job) {
   if (const std::string processors = processors_words(at(result, "/details")); !processors.empty())
     all += figure("processors", html::words(processors), "");
   if (const auto energy = energy_words(at(result, "/details")))
-    all += figure("energy", html::words(energy->amount),
-                  energy->source.empty() ? "" : html::words(energy->source));
+    all += figure("energy", html::words(energy->amount), html::words(energy->source));
+  if (const std::size_t count = left_out_count(at(result, "/details")); count > 0)
+    all += figure("left out", std::to_string(count), count == 1 ? "sample" : "samples");
   return html::element("div", all, "class=\"figures\"") + "\n";
 }
 

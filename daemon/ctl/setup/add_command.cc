@@ -48,12 +48,13 @@ void add_add_command(cli::Command app, Action& chosen) {
   const auto options = std::make_shared<ShortAddOptions>();
   cli::Command command =
       add_command(app, "add", "add samples, and say what they show", chosen, options, add);
+  command.group(kEveryday).example("moilctl add cat1.jpg cat2.jpg --label cat");
   command
       .add_option("PATH", options->paths,
                   "files, or folders; a folder's sub-folders are labels, unless --label says what "
                   "all of it is")
       .required();
-  command.add_option("--label", options->label,
+  command.add_option("--label=LABEL", options->label,
                      "what all of them show; files without it are labelled later (moilctl review)");
 }
 

@@ -94,16 +94,17 @@ void add_setup_command(cli::Command app, Action& chosen) {
   cli::Command command = add_command(
       app, "setup", "from a folder of samples to a model that learns them, now and every night",
       chosen, options, setup);
+  command.group(kEveryday).example("moilctl setup ~/Photos");
   command
       .add_option("FOLDER", options->folder,
                   "photos or sounds, in sub-folders that are named by what they show")
       .required();
-  command.add_option("--name", options->name,
+  command.add_option("--name=NAME", options->name,
                      "the model's name on this device: \"photos\" or \"sounds\" if left out");
-  command.add_option("--model", options->model,
+  command.add_option("--model=MODEL", options->model,
                      "an installed network's name, or a model's folder; the usual one of the kind "
                      "if left out");
-  command.add_option("--pack", options->pack,
+  command.add_option("--pack=DIR", options->pack,
                      "the global pack of the nights; what lies beside the model if left out");
   command.add_flag("--dry-run", options->dry_run, "only say which commands it consists of");
 }

@@ -113,18 +113,31 @@ std::string global_clause(const daemon::GuardSpec& guard, const Measured& m) {
   return text;
 }
 
-std::string local_clause(const daemon::GuardSpec& guard, const Measured& m) {
+std::string local_clause(const Measured& m) {
   if (!m.local.after) {
     if (m.local_trained == 0) return "no local samples were learned from, for there are none";
     return "what was learned of " + samples(m.local_trained) + " was not measured: " +
            (m.local_held_out == 0 ? "none is held out" : "the held-out samples do not tell it");
   }
-  std::string text = change("local", m.metric, m.local);
-  const double after = *m.local.after;
-  const bool no_better = m.metric.loss_between(m.local.before.value_or(0), after) >= 0;
-  if (no_better && after < 1 && guard.min_local_accuracy == 0)
-    text += " (" + least_setting(guard) + " asks for nothing)";
-  return text;
+  return change("local", m.metric, m.local);
+}
+
+// "passion-fruit: 0 of 1, kiwi: 0 of 3 held-out samples right": empty if there is no such class.
+std::string none_right(const Measured& m) {
+  std::string text;
+  std::size_t named = 0, more = 0, last = 0;
+  for (const LocalClass& c : m.local_classes) {
+    if (c.held_out == 0 || c.right_after > 0) continue;
+    if (++named > kMostNamed) {
+      ++more;
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + c.name + ": 0 of " + std::to_string(c.held_out);
+    last = c.held_out;
+  }
+  if (text.empty()) return "";
+  text += last == 1 ? " held-out sample right" : " held-out samples right";
+  return more == 0 ? text : text + ", nor any of " + std::to_string(more) + " more labels";
 }
 
 }  // namespace
@@ -189,13 +202,12 @@ std::optional<std::string> objection(const daemon::GuardSpec& guard, const Measu
 }
 
 std::string verdict(const daemon::GuardSpec& guard, const Measured& measured) {
-  std::string text = global_clause(guard, measured) + "; " + local_clause(guard, measured);
+  std::string text = global_clause(guard, measured) + "; " + local_clause(measured);
   if (!measured.local.after) return text;
   const auto unmeasured =
       classes_where(measured, [](const LocalClass& c) { return c.held_out == 0; });
-  const auto unlearned = classes_where(
-      measured, [](const LocalClass& c) { return c.held_out > 0 && c.right_after == 0; });
-  if (!unlearned.empty()) text += "; of " + named(unlearned) + " no held-out sample is recognized";
+  if (const std::string unlearned = none_right(measured); !unlearned.empty())
+    text += "; " + unlearned;
   if (!unmeasured.empty())
     text += "; " + named(unmeasured) + (unmeasured.size() == 1 ? " was" : " were") +
             " not measured: no sample of " + (unmeasured.size() == 1 ? "it" : "them") +

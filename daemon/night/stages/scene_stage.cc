@@ -78,7 +78,7 @@ void SceneStage::run() {
   const auto unheard = std::ranges::count_if(
       rest, [&](const data::Digest& digest) { return told_.contains(digest); });
   if (!told_.empty() && static_cast<std::size_t>(unheard) == told_.size())
-    throw Error(ErrorCode::kIo, "the daemon does not record which samples the night uses");
+    throw Error(ErrorCode::kIo, "the labels kept changing while the night looked at their samples");
   if (!rest.empty())
     night_.events.note(
         std::to_string(rest.size()) +

@@ -28,7 +28,8 @@ Json night() {
         "samples": {"global": 200, "local": 96, "global_validation": 50, "local_validation": 24},
         "curve": [{"epoch": 1, "seconds": 1, "loss": 1.2, "global": 0.95, "local": 0.6},
                   {"epoch": 2, "seconds": 2, "loss": 0.5, "global": 0.96, "local": 0.9},
-                  {"epoch": 3, "seconds": 3, "loss": 0.3, "global": 0.96, "local": 0.98}],
+                  {"epoch": 3, "seconds": 3, "loss": 0.3, "global": 0.96, "local": 0.97},
+                  {"epoch": 4, "seconds": 4, "loss": 0.25, "global": 0.96, "local": 0.98}],
         "labels": [{"label": "1", "global": {"held_out": 10, "before": 10, "after": 8}, "local": null},
                    {"label": "7", "global": null, "local": {"held_out": 12, "before": 1, "after": 12}},
                    {"label": "8", "global": null, "local": {"held_out": 12, "before": 0, "after": 11}}],
@@ -66,7 +67,7 @@ TEST(ReportPage, TellsWhatWasLearnedAndWhatItCost) {
                         "samples in 1 min 30 s and 40.0 MiB of memory: local accuracy rose from "
                         "10.0% to 98.0%, global accuracy fell from 97.0% to 96.0%."));
   for (const char* words :
-       {"version 4 promoted", "local accuracy gained", "epoch 3: 98.0%", "accuracy by epoch",
+       {"version 4 promoted", "local accuracy gained", "epoch 4: 98.0%", "accuracy by epoch",
         "loss by epoch", "Became wrong: 1", "one layer is as good as three",
         "The trials took 41.50 s", "<b>chosen</b>", "not held: forgets too much", "n 3", "42.0 MiB",
         "96 trained on, 24 held out", "2026-01-02T03:05:00Z", "&quot;seed&quot;: 7"})
@@ -87,12 +88,13 @@ TEST(ReportPage, NamesWhatWasLeftOut) {
   details["samples"]["left_out"] = 3;
   details["other_media"] = {{"audio/wav", 2}};
   const std::string page = draw_report_page(job, {});
-  for (const char* words : {"What was left out", "broken &lt;1&gt;.jpg", "the file ends too early",
-                            "held out", "and 2 more", "audio/wav"})
+  for (const char* words :
+       {"What was left out", "3 unreadable samples", ">left out<", "broken &lt;1&gt;.jpg",
+        "the file ends too early", "held out", "and 2 more", "audio/wav"})
     EXPECT_THAT(page, HasSubstr(words));
 }
 
-TEST(ReportPage, TellsTheEnergyOrThatItIsNotKnown) {
+TEST(ReportPage, TellsTheEnergyIfItIsKnown) {
   Json job = night();
   EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr(">energy<")));  // of an older moild
   job["result"]["details"]["energy"] = {{"joules", 5312.4}, {"source", "processor package"}};
@@ -100,8 +102,76 @@ TEST(ReportPage, TellsTheEnergyOrThatItIsNotKnown) {
               HasSubstr("<span class=\"what\">energy</span><strong>5.3 kJ</strong>"
                         "<span class=\"beside\">processor package</span>"));
   job["result"]["details"]["energy"] = nullptr;
-  EXPECT_THAT(draw_report_page(job, {}),
-              HasSubstr("<span class=\"what\">energy</span><strong>not known</strong>"));
+  EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr(">energy<")));
+}
+
+Json nights_of(std::initializer_list<double> local) {
+  Json nights = Json::array();
+  for (const double value : local)
+    nights.push_back({{"job", nights.size() + 1},
+                      {"at", "2026-11-0" + std::to_string(nights.size() + 1) + "T03:00:00Z"},
+                      {"kept_back", nights.size() == 1},
+                      {"local", value},
+                      {"global", 0.97}});
+  return nights;
+}
+
+TEST(ReportPage, AccuracyOverNightsIsTheFirstChart) {
+  const std::string page = draw_report_page(night(), {}, nights_of({0.5, 0.5, 0.98}));
+  EXPECT_THAT(page, HasSubstr("accuracy of the model in service after each of 3 nights"));
+  EXPECT_THAT(page, HasSubstr("local, job 2, 2026-11-02, kept back: 50.0%"));
+  EXPECT_THAT(page, HasSubstr(">night</text>"));
+  const auto first = page.find("<svg ");
+  EXPECT_EQ(page.find("accuracy over nights"), page.find("<title>", first) + 7);
+  for (const Json& few : {nights_of({0.5}), Json::array(), Json(7)})
+    EXPECT_THAT(draw_report_page(night(), {}, few), Not(HasSubstr("over nights")));
+}
+
+TEST(ReportPage, ALossCurveIsDrawnWhereItSaysSomething) {
+  Json job = night();
+  EXPECT_THAT(draw_report_page(job, {}), HasSubstr("loss by epoch"));
+  Json& curve = job["result"]["details"]["curve"];
+  for (Json& point : curve) point["loss"] = 0.5;
+  EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr("loss by epoch"))) << "it is flat";
+  curve = Json::array({{{"epoch", 1}, {"loss", 1.0}}, {{"epoch", 2}, {"loss", 0.5}}});
+  EXPECT_THAT(draw_report_page(job, {}), Not(HasSubstr("How it learned"))) << "two points";
+}
+
+TEST(ReportPage, FewHeldOutSamplesGiveNoVerdict) {
+  Json job = night();
+  job["result"]["details"]["samples"]["local_validation"] = 1;
+  const std::string page = draw_report_page(job, {});
+  EXPECT_THAT(page, HasSubstr("local accuracy: 1 held out: no verdict"));
+  EXPECT_THAT(page, HasSubstr("<strong>no verdict</strong><span class=\"beside\">1 held out"));
+  EXPECT_THAT(page, HasSubstr("global accuracy fell")) << "of which enough are held out";
+}
+
+TEST(ReportPage, HasNoTileOrRowForWhatIsNotKnown) {
+  Json job = night();
+  Json& result = job["result"];
+  result["global_after"] = nullptr;
+  result["details"]["energy"] = nullptr;
+  result["details"]["cache"].erase("feature_bytes");
+  const std::string page = draw_report_page(job, {});
+  for (const char* unknown : {">global accuracy<", ">energy<", "bytes of one", "not known"})
+    EXPECT_THAT(page, Not(HasSubstr(unknown)));
+}
+
+// Wherever a number of the result is shown as it is.
+TEST(ReportPage, NumbersAreAsPeopleWriteThem) {
+  Json job = night();
+  const double odd = 0.009999999999999998;
+  job["spec"]["train"] = {{"learning_rate", odd}};
+  Json& details = job["result"]["details"];
+  details["auto"]["chosen"]["learning_rate"] = odd;
+  for (Json& trial : details["auto"]["trials"]) trial["settings"]["learning_rate"] = odd;
+  details["elastic"] = test::elastic_result(test::block_tensors(2), 2);
+  details["elastic"]["rho"] = 0.30000000000000004;
+  details["anchor"] = {{"version", 1}, {"global", 0.7400000000000001}};
+  const std::string page = draw_report_page(job, {}, nights_of({1.0 / 3, 2.0 / 3}));
+  EXPECT_THAT(page, HasSubstr("learning_rate 0.01"));
+  EXPECT_THAT(page, HasSubstr("&quot;learning_rate&quot;: 0.01"));
+  EXPECT_THAT(page, Not(::testing::ContainsRegex("[0-9][.][0-9]{7}")));
 }
 
 TEST(ReportPage, ShowsWhichSamplesChanged) {

@@ -15,6 +15,19 @@ TEST(Text, ShortTimes) {
   EXPECT_EQ(short_time_text(0.00035), "0.35 ms");
 }
 
+TEST(Text, NumbersAreAsPeopleWriteThem) {
+  EXPECT_EQ(cell(0.009999999999999998), "0.01");
+  EXPECT_EQ(cell(0.1 + 0.2), "0.3");
+  EXPECT_EQ(cell(3.0), "3");
+  EXPECT_EQ(cell(12), "12");
+  EXPECT_EQ(cell(0.003162277660168379), "0.00316228");
+  EXPECT_EQ(cell(1234567.25), "1234567.25");
+  EXPECT_EQ(cell(Json{{"rate", 0.009999999999999998}, {"at", {1, 0.30000000000000004}}}),
+            R"({"at":[1,0.3],"rate":0.01})");
+  EXPECT_EQ(counted(1, "sample"), "1 sample");
+  EXPECT_EQ(counted(0, "sample"), "0 samples");
+}
+
 TEST(Text, WidthIsCharacters) {
   EXPECT_EQ(width("ρ = ½"), 5U);
   EXPECT_EQ(padded("ρ", 3), "ρ  ");

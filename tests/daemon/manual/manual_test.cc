@@ -85,5 +85,51 @@ TEST_F(Manual, TheHiddenOptionPrintsThemAsInAPackage) {
   EXPECT_THROW(printed("runes"), CLI::ValidationError);
 }
 
+std::string help_of(cli::Program& program) { return program.app().help(); }
+
+TEST(Help, SaysWhatAValueIsAndNeverHowItIsKept) {
+  int count = 0;
+  double share = 0;
+  std::string file, model;
+  std::vector<std::string> labels;
+  std::optional<int> perhaps;
+  cli::Program program("trial tries.", "trial", "trial 1");
+  program.add_option("FILE", file, "what to try").required();
+  program.add_option("--count", count, "so many").check(cli::within(1, 9)).capture_default_str();
+  program.add_option("--share", share).check(cli::not_negative());
+  program.add_option("-o,--out=DIR", file, "where to");
+  program.add_option("--class-names", model);
+  program.add_option("--label", labels, "may come again").one_value_each_time();
+  program.add_option("--perhaps=SECONDS", perhaps);
+  program.add_option("--kind", model, "which").check(cli::one_of({"red", "round"})).required();
+  const std::string help = help_of(program);
+  for (const char* line :
+       {"Usage: trial [OPTIONS] FILE\n", "\n  FILE                    what to try\n",
+        "\n  --count N               so many (default: 0)\n", "--share NUMBER", "-o,--out DIR",
+        "--class-names NAMES", "--label LABEL...", "--perhaps SECONDS",
+        "which (one of red, round) (required)"})
+    EXPECT_THAT(help, HasSubstr(line));
+  for (const char* type : {"TEXT", "INT", "FLOAT", "NONNEGATIVE", " in ["})
+    EXPECT_THAT(help, Not(HasSubstr(type)));
+  for (const Option& option : command_table(program.app()).options)
+    EXPECT_THAT(names_and_value(option), Not(HasSubstr("TEXT")));
+}
+
+TEST(Help, ListsCommandsByGroupWithTheirExamplesAndNoOldNames) {
+  cli::Program program("trial tries.", "trial", "trial 1");
+  program.add_subcommand("one", "the first").group("Often").example("trial one FILE");
+  cli::Command group = program.add_subcommand("two", "more").group("Seldom");
+  group.add_subcommand("below", "further down").alias("under");
+  program.add_subcommand("gone", "not any more").group("");
+  EXPECT_THAT(help_of(program), HasSubstr("\nOften:\n  one                     the first\n"
+                                          "                            trial one FILE\n"
+                                          "\nSeldom:\n  two                     more\n"
+                                          "\nOptions:\n"));
+  EXPECT_THAT(help_of(program), Not(HasSubstr("gone")));
+  const std::string below = group.app().help();
+  EXPECT_THAT(below, HasSubstr("\nCommands:\n  below                   further down\n"));
+  EXPECT_THAT(below, Not(HasSubstr("under")));
+}
+
 }  // namespace
 }  // namespace moil::manual

@@ -130,7 +130,7 @@ TEST_F(AccessOfOthers, AGroupGetsTheSocketAndItsRoleAndNoMore) {
   EXPECT_EQ(mode_of(server.socket()), 0660U);
   const As member{kStranger, kStranger, {id_of("video")}};
   EXPECT_EQ(moilctl(member, {"label", "list"}, server.socket()), EX_OK) << err_;
-  EXPECT_EQ(moilctl(member, {"model", "rm", "digits", "1"}, server.socket()), EX_NOPERM);
+  EXPECT_EQ(moilctl(member, {"model", "rm", "digits", "1", "--yes"}, server.socket()), EX_NOPERM);
   EXPECT_THAT(err_, HasSubstr("model.rm needs the role \"admin\"; user 54321 has \"label\""));
   EXPECT_THAT(err_, HasSubstr("\"access\": {\"admin\": [...]}"));
   EXPECT_EQ(moilctl({kStranger, kStranger, {}}, {"status"}, server.socket()), EX_NOPERM);

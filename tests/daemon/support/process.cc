@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -63,6 +65,26 @@ Finished run_program(std::vector<std::string> arguments, const std::vector<std::
   finished.status = status_of(pid);
   finished.out = slurp(folder / "out");
   finished.err = slurp(folder / "err");
+  return finished;
+}
+
+Finished run_at_terminal(std::vector<std::string> arguments, const std::string& typed) {
+  int terminal = -1;
+  const int pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (pid == 0) {
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    ::execv(words[0], words.data());
+    ::_exit(127);
+  }
+  EXPECT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
+  Finished finished;
+  char chunk[4096];
+  for (ssize_t n = 0; (n = ::read(terminal, chunk, sizeof chunk)) > 0;)  // until its end is closed
+    finished.out.append(chunk, static_cast<std::size_t>(n));
+  finished.status = status_of(pid);
+  ::close(terminal);
   return finished;
 }
 

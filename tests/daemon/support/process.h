@@ -23,6 +23,10 @@ struct Finished {
 Finished run_program(std::vector<std::string> arguments,
                      const std::vector<std::string>& settings = {});
 
+// The same at a terminal of its own, on which `typed` was typed before. `out` is what the terminal
+// shows: both outputs.
+Finished run_at_terminal(std::vector<std::string> arguments, const std::string& typed);
+
 // A moild that serves `state` with the fake worker; killed (-9) at the end of its life.
 class MoildProcess {
  public:

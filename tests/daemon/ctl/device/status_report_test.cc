@@ -76,7 +76,7 @@ TEST(StatusRows, ADeviceAtRest) {
   const std::string shown = text(status_rows(status(), overview()));
   for (const char* line :
        {"running|nothing\n", "waiting|nothing\n", "last night|job 12 ", "next night|no schedule",
-        "window|01:00-06:00, open\n", "device|mains yes, battery -, load 0.12, temperature 47 C\n"})
+        "window|01:00-06:00, open\n", "device|mains yes, load 0.12, temperature 47 C\n"})
     EXPECT_THAT(shown, ::testing::HasSubstr(line));
   EXPECT_THAT(shown, ::testing::Not(::testing::HasSubstr("ATTENTION")));
 }
@@ -95,9 +95,33 @@ TEST(StatusRows, ANightAtWork) {
   for (const char* line :
        {"running|job 13 n (model m): train, epoch 3 of 20, 40.0% of it, 12 min 30 s left\n",
         "waiting|job 14 w (model m), for: job 13, which runs\n", "|and 3 more",
-        "next night|s (model m), T, takes about 1 min 00 s; as things are it would not run: x\n",
+        "next night|s (model m), T, takes about 1 min 00 s; x\n",
         "ATTENTION|schedule s: its last job failed\n"})
     EXPECT_THAT(shown, ::testing::HasSubstr(line));
+}
+
+TEST(StatusRows, AnOpenWindowInWhichJobsWaitIsOpen) {
+  const auto shown = [](const Json& changes) {
+    Json seen = status();
+    seen["window"].update(changes);
+    return text(status_rows(seen, overview()));
+  };
+  const Json busy{{"start", "00:00"},
+                  {"end", "00:00"},
+                  {"open", false},
+                  {"reason", "the device is busy"},
+                  {"obstacle", "load"}};
+  EXPECT_THAT(shown(busy),
+              ::testing::HasSubstr("window|all day, open; waiting: the device is busy\n"));
+  const Json shut{{"open", false},
+                  {"reason", "outside the window 01:00-06:00"},
+                  {"obstacle", "window"},
+                  {"next_at", "T"}};
+  const std::string closed = "window|01:00-06:00, closed: outside the window 01:00-06:00";
+  EXPECT_THAT(shown(shut), ::testing::HasSubstr(closed + "; opens next at T\n"));
+  EXPECT_THAT(shown({{"open", false}, {"reason", "r"}}),
+              ::testing::HasSubstr("window|01:00-06:00, closed: r\n"))
+      << "an older daemon does not say what stands in the way";
 }
 
 TEST(StatusRows, AnOlderDaemonHasNoOverview) {

@@ -22,16 +22,33 @@ TEST(EnergyWords, TellTheSourceWithoutWhatSteersATerminal) {
   EXPECT_EQ(words->source, "bat?tery");
 }
 
-TEST(EnergyWords, WhatIsNotKnownIsSaidSo) {
-  const auto words = energy_words({{"energy", nullptr}});
-  ASSERT_TRUE(words.has_value());
-  EXPECT_EQ(words->amount, "not known");
-  EXPECT_EQ(words->source, "");
+TEST(KnownRows, WhatIsNotKnownHasNoRow) {
+  EXPECT_EQ(known_rows({{"a", "1"}, {"b", "-"}, {"c", ""}, {"-", "-", "-"}, {"alone"}}),
+            (Rows{{"a", "1"}, {"-", "-", "-"}, {"alone"}}));
+}
+
+TEST(NoVerdict, FewHeldOutSamplesJudgeNothing) {
+  const auto told = [](const Json& count) {
+    return no_verdict({{"details", {{"samples", {{"local_validation", count}}}}}}, "local");
+  };
+  EXPECT_EQ(told(1), "1 held out: no verdict");
+  EXPECT_EQ(told(4), "4 held out: no verdict");
+  for (const Json& enough : {Json(5), Json(100), Json(0), Json()}) EXPECT_EQ(told(enough), "");
+  EXPECT_EQ(no_verdict(Json::object(), "global"), "");
+}
+
+TEST(LeftOut, AllAreCountedAndOneIsOne) {
+  Json details{{"left_out", {{{"name", "a.jpg"}, {"why", "cut off"}}}}};
+  EXPECT_EQ(unreadable_heading(details), "1 unreadable sample");
+  details["samples"] = {{"left_out", 3}};
+  EXPECT_EQ(unreadable_heading(details), "3 unreadable samples");
+  EXPECT_EQ(left_out_rows(details).back().front(), "and 2 more");
 }
 
 TEST(EnergyWords, AResultThatTellsNothingHasNone) {
-  for (const Json& details : {Json(), Json::object(), Json{{"energy", 7}}, Json{{"energy", "x"}},
-                              Json{{"energy", {{"joules", "7"}}}}})
+  for (const Json& details :
+       {Json(), Json::object(), Json{{"energy", nullptr}}, Json{{"energy", 7}},
+        Json{{"energy", "x"}}, Json{{"energy", {{"joules", "7"}}}}})
     EXPECT_FALSE(energy_words(details).has_value()) << details;
 }
 
