@@ -19,12 +19,11 @@ from lib.daemon import Daemon
 from lib.moilctl import Moilctl
 from lib.photos.data import GLOBAL, LOCAL_TRAIN, LOCAL_VAL
 from lib.photos.world import make_pack
-from lib.samples import Files, count
+from lib.samples import Files, count, link_tree
 from lib.say import say
 from lib.sounds import data as sounds
 from lib.sounds import people
 from lib.sounds.world import import_tagger
-from lib.sounds.world import make_pack as make_sound_pack
 
 HELD_OUT = (30, 100, 1000)
 JUDGES = 600
@@ -144,7 +143,7 @@ def sounds_kind(folder: Path) -> Kind:
     everyone = sounds.speakers(clips)
     taught = [sounds.held_out_fifth(sounds.digits(clips, name)) for name in everyone[:2]]
     head = people.pretrain_head(folder / "head", tagger, taught)
-    pack = make_sound_pack(head.model, people.joined([clips.train for clips in taught]), {}, folder / "pack")
+    pack = make_pack(head.model, link_tree(people.joined([clips.train for clips in taught]), folder / "taught"), None, folder / "pack")
     files = people.joined([sounds.digits(clips, name) for name in everyone[2:]])
     return Kind("sounds", head.model, pack, files, {"night": NIGHT})
 

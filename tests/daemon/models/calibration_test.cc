@@ -63,7 +63,7 @@ Calibration of_loud_model(double factor, OutputForm form, std::size_t samples = 
 
 // The expected calibration error of samples that are drawn anew: how far what is said lies from how
 // often it is right, in ten bins of the confidence.
-double error_of(LoudModel model, double temperature) {
+double calibration_error(LoudModel model, double temperature) {
   constexpr std::size_t kBins = 10, kSamples = 20000;
   std::array<double, kBins> right_less_said{};
   for (std::size_t i = 0; i < kSamples; ++i) {
@@ -176,7 +176,7 @@ TEST(Calibration, ErrsByFivePointsAtMostHoweverFewSamplesTold) {
       if (loud > 1.5 && samples < 1000) continue;  // which few samples do not tell
       LoudModel model(loud, kLogits);
       const Calibration found = model.told_by(samples);
-      EXPECT_LE(error_of(model, found.temperature), 0.05) << samples << " at " << loud;
+      EXPECT_LE(calibration_error(model, found.temperature), 0.05) << samples << " at " << loud;
     }
   }
 }
