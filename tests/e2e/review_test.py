@@ -339,10 +339,10 @@ class PageTest(Case):
         browser.click("[data-tab=home]")
         browser.click("[data-tab=labelled]")
         position = f"[...document.querySelectorAll('.cell:not([hidden])')].find((cell) => cell.dataset.name?.endsWith('{second}'))"
-        browser.press("End")
         browser.until(position)
-        browser.run(f"{position}.id = 'second'")
-        browser.click("#second .check")
+        place = browser.run(f"{position}.dataset.position")
+        browser.click(f"#cell-{place} .check")
+        browser.until("document.querySelector('#status').textContent.startsWith('1 of')")
         browser.press("Home")
         browser.until("document.querySelector('#cell-0')")
         browser.press("x", "c")

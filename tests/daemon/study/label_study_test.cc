@@ -196,7 +196,7 @@ TEST_F(LabelStudy, TellsOfEachSampleBeforeAllAreRead) {
   std::size_t portions = 0;
   const auto portion = [&](const Json& some) {
     ++portions;
-    EXPECT_LT(to_line({{"event", "suggestions"}, {"suggestions", some}}).size(),
+    EXPECT_LT(Json({{"event", "suggestions"}, {"suggestions", some}}).dump().size(),
               daemon::kMostLineBytes);
     for (const Json& one : some) {
       told.push_back(one["digest"]);
