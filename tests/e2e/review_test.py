@@ -696,9 +696,9 @@ class ThousandsTest(Case):
         browser.until(f"document.getElementById('cell-{MANY - 1}')?.querySelector('img')")
         # Some hundred are decided at once, and taken back.
         browser.press("End")
-        browser.press(*["PageUp"] * 8, hold="Shift")
+        browser.press(*["PageUp"] * 24, hold="Shift")
         browser.press("Enter", *"thing", "Enter", "Enter")
-        browser.until(f"Number(document.querySelector('#unlabelled-count').textContent.replace(',', '')) < {MANY - 100}")
+        browser.until(f"Number(document.querySelector('#unlabelled-count').textContent.replace(',', '')) < {MANY - 200}")
         browser.press("u")
         browser.until(f"document.querySelector('#unlabelled-count').textContent === '{MANY:,}'")
         self.keep_picture(browser, "many")
