@@ -148,7 +148,9 @@ class Browser:
         return self.run(f"document.querySelector({json.dumps(selector)}).textContent")
 
     def _middle(self, selector: str) -> list[float]:
-        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.run(f"{element}.scrollIntoView({{block: 'nearest', inline: 'nearest', behavior: 'instant'}})")
+        box = f"{element}.getBoundingClientRect()"
         return self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
 
     def click(self, selector: str, *held: str) -> None:

@@ -185,11 +185,12 @@ let moved = () => {};
 export function whenMoved(hear) { moved = hear; }
 
 function tellSelection() {
+  drawProposals();
+  moved();
+  if (state.asks) return;              // what is told asks for an answer
   const at = state.view[state.cursor];
   tell(state.selected.size ? `${state.selected.size} of ${state.items.length} selected` :
        at ? summary() + ' · ' + shortName(at) : summary());
-  drawProposals();
-  moved();
 }
 
 export function redraw() {

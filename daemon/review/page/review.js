@@ -43,11 +43,9 @@ function heldDown(event) {
 }
 
 // The same name once more makes a label that is new.
-let asked = '';
-
 function askedForNew(label) {
-  if (!isNew(label) || asked === label) return false;
-  asked = label;
+  if (!isNew(label) || state.asks === label) return false;
+  state.asks = label;
   const like = state.labels.find((known) => known.toLowerCase() === label.toLowerCase());
   tell(`new label "${label}"${like ? `, beside "${like}"` : ''}? Enter again makes it, Escape does not`);
   byId('form').classList.add('asks');
@@ -55,7 +53,7 @@ function askedForNew(label) {
 }
 
 function forget() {
-  asked = '';
+  state.asks = '';
   byId('form').classList.remove('asks');
 }
 

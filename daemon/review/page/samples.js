@@ -1,7 +1,7 @@
 // The samples of a tab: how they come, and in which order they are shown.
 
-import {redraw} from './grid.js';
-import {drawLabels} from './labels.js';
+import {draw, redraw} from './grid.js';
+import {drawLabels, drawProposals} from './labels.js';
 import {model, modelText, said, wantOf} from './model.js';
 import {summary} from './selection.js';
 import {call, safely} from './server.js';
@@ -97,9 +97,9 @@ export function heard() {
     if (told[what] !== why) tell(why);
   told = {...model.failed};
   if (state.tab === 'unlabelled') {
-    const were = state.order === 'added' || model.asking === 'proposals';
+    const stay = state.order === 'added' || model.asking === 'proposals';
     state.items.forEach(propose);
-    if (were) redraw();
+    if (stay) draw(), drawProposals();
     else arrange();
   }
   if (state.tab === 'doubtful' && model.answered.has('doubts') && state.items.length === 0) {

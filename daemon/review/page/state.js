@@ -12,6 +12,7 @@ export const state = {
   tags: false,                         // a sample may have several labels
   made: [],                            // what was decided, the last at the end
   touched: new Map(),                  // digest -> {item, before}: what was decided at any time
+  asks: '',                            // the new label that waits for one Enter more
   over: false,                         // the review has ended
 };
 export const found = new Map();        // digest -> item of the tab

@@ -191,12 +191,15 @@ TEST_F(LabelStudy, TellsOfEachSampleBeforeAllAreRead) {
   data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
   std::vector<std::string> added;
   for (int i = 0; i < 120; ++i) added.push_back(labels.add_sample(grey(2 * i), {}).digest.hex());
+  std::erase_if(added, [&](const std::string& digest) {  // some are labelled already
+    return !labels.find(data::Digest::from_hex(digest))->labels.empty();
+  });
   std::vector<std::string> told;
   std::map<std::string, Json> said;
   std::size_t portions = 0;
   const auto portion = [&](const Json& some) {
     ++portions;
-    EXPECT_LT(to_line({{"event", "suggestions"}, {"suggestions", some}}).size(),
+    EXPECT_LT(Json({{"event", "suggestions"}, {"suggestions", some}}).dump().size(),
               daemon::kMostLineBytes);
     for (const Json& one : some) {
       told.push_back(one["digest"]);
