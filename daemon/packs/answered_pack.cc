@@ -102,9 +102,12 @@ class Making {
     night::Origins origins;
     origins.global_samples = &samples;
     night::FeatureReader reader(origins, model_.kind, backbone_, nullptr, {});
+    Group group;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      add_sample(samples, i, reader, unreadable);
-      if (progress) progress(i + 1, samples.size());
+      take(samples, i, group, unreadable);
+      const bool is_full = group.parts >= static_cast<std::size_t>(kMapsAtOnce);
+      if (is_full || i + 1 == samples.size()) add_group(group, reader, unreadable);
+      if (progress && (is_full || i + 1 == samples.size())) progress(i + 1, samples.size());
     }
     if (made_.samples == 0)
       throw Error(ErrorCode::kInvalidArgument,
@@ -179,10 +182,20 @@ class Making {
     }
   }
 
-  void add_sample(const data::SampleDataset& samples, std::size_t i, night::FeatureReader& reader,
-                  night::UnreadableSamples& unreadable) {
+  // Samples whose parts are computed together, for fewer take the backbone as long.
+  struct Group {
+    std::vector<data::MixedSample> samples;
+    std::size_t parts = 0;
+  };
+
+  static std::uint32_t taken_parts(const data::MixedSample& sample) {
+    return std::min(sample.shown_parts(), kMostParts);
+  }
+
+  // One that is new and holds a signal.
+  void take(const data::SampleDataset& samples, std::size_t i, Group& group,
+            night::UnreadableSamples& unreadable) {
     data::MixedSample sample{{data::Source::kGlobal, i}, {}, {}};
-    std::vector<night::SampleView> views;
     try {
       sample.digest = samples.digest(i);
       if (model_.kind->has_parts()) {
@@ -196,18 +209,35 @@ class Making {
       return;
     }
     if (!seen_.insert(sample.digest).second || !sample.has_signal()) return;
-    const std::uint32_t shown = sample.shown_parts(), taken = std::min(shown, kMostParts);
-    for (std::uint32_t n = 0; n < taken; ++n)
-      views.push_back({&sample, 0, sample.shown_part(n * (shown / taken))});
-    std::vector<float> maps(views.size() * backbone_.feature_elements());
-    const std::size_t before = unreadable.size();
-    reader.read(views, maps.data(), &unreadable);
-    if (unreadable.size() > before) {
-      unreadable.back().sample = nullptr;
-      return;
+    group.parts += taken_parts(sample);
+    group.samples.push_back(std::move(sample));
+  }
+
+  void add_group(Group& group, night::FeatureReader& reader, night::UnreadableSamples& unreadable) {
+    std::vector<night::SampleView> views;
+    for (const data::MixedSample& sample : group.samples) {
+      const std::uint32_t taken = taken_parts(sample), step = sample.shown_parts() / taken;
+      for (std::uint32_t n = 0; n < taken; ++n)
+        views.push_back({&sample, 0, sample.shown_part(n * step)});
     }
-    ++made_.samples;
-    write_sample(sample.digest, maps);
+    const std::size_t elements = backbone_.feature_elements();
+    std::vector<float> maps(views.size() * elements);
+    night::UnreadableSamples found;
+    if (!views.empty()) reader.read(views, maps.data(), &found);
+    std::size_t at = 0;
+    for (const data::MixedSample& sample : group.samples) {
+      const std::size_t count = taken_parts(sample) * elements;
+      const bool is_fine =
+          std::ranges::find(found, &sample, &night::UnreadableSample::sample) == found.end();
+      if (is_fine) write_sample(sample.digest, std::span(maps).subspan(at, count));
+      made_.samples += is_fine ? 1 : 0;
+      at += count;
+    }
+    for (night::UnreadableSample& one : found) {
+      one.sample = nullptr;  // which is gone
+      unreadable.push_back(std::move(one));
+    }
+    group = {};
   }
 
   // All parts lie on one side.

@@ -87,6 +87,7 @@ class Imprinting {
     const double usual = usual_factor(rows);
     if (!(usual > 0)) return std::nullopt;
     scores_.values = rows_->left_out_scores();
+    if (is_named_alone()) silence(rows);
     const ImprintFit fit = fit_imprint(scores_, usual, in_.each_by_itself);
     ImprintedRows made{
         std::move(rows.weights), std::vector<float>(in_.fresh), fit.fitted, std::move(names_), {}};
@@ -96,6 +97,17 @@ class Imprinting {
   }
 
  private:
+  // One new class beside described ones: what it differs in from these, other samples of the world
+  // would, too. Its names alone tell what it is.
+  bool is_named_alone() const {
+    return named_ && in_.fresh == 1 && std::ranges::any_of(in_.samples, &FoldedSample::described);
+  }
+  void silence(WhitenedRows::Rows& rows) {
+    std::ranges::fill(rows.weights, 0.0F);
+    for (float& x : scores_.values)
+      if (x != kNoRow) x = 0;
+  }
+
   // With which new rows are as long as old ones, on average.
   double usual_factor(const WhitenedRows::Rows& rows) const {
     double old = 0, fresh = 0;

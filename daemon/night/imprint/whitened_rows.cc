@@ -42,26 +42,23 @@ std::vector<float> products_of(const float* a, std::size_t m, const float* b, st
 }  // namespace
 
 WhitenedRows::WhitenedRows(const Input& input)
-    : in_(input), whitens_(input.width <= kWidestWhitened) {
+    : in_(input),
+      describes_(input.fresh > 1 && std::ranges::any_of(input.samples, &FoldedSample::described)),
+      whitens_(input.width <= kWidestWhitened) {
   centre();
   number_classes();
   take_means();
   if (whitens_) whiten();
 }
 
-// At the mean of known samples; without real ones, at that of all real ones.
+// At the mean of known samples; without any that tell it, at that of all that do.
 void WhitenedRows::centre() {
-  const auto is_known = [&](const FoldedSample& s) {
-    return !s.described && !s.gets_row(in_.known);
-  };
-  const bool describes = std::ranges::any_of(in_.samples, &FoldedSample::described);
-  const bool any = std::ranges::any_of(in_.samples, [&](const FoldedSample& s) {
-    return is_known(s) && (s.label != kOfNoClass || !describes);
-  });
+  const auto is_known = [&](const FoldedSample& s) { return tells(s) && !s.gets_row(in_.known); };
+  const bool any = std::ranges::any_of(in_.samples, is_known);
   std::vector<double> sum(in_.width);
   std::size_t count = 0;
   for (std::size_t i = 0; i < in_.samples.size(); ++i) {
-    if (in_.samples[i].described || (any && !is_known(in_.samples[i]))) continue;
+    if (!tells(in_.samples[i]) || (any && !is_known(in_.samples[i]))) continue;
     for (std::size_t j = 0; j < in_.width; ++j) sum[j] += double{features_of(i)[j]};
     ++count;
   }
@@ -76,11 +73,11 @@ void WhitenedRows::number_classes() {
   std::vector<std::uint32_t> of_known(in_.known + 1, kNoPlace);  // and of no class
   auto places = static_cast<std::uint32_t>(in_.fresh);
   for (const FoldedSample& sample : in_.samples) {
-    if (sample.described) {
+    if (!tells(sample)) {
       place_.push_back(kNoPlace);
       continue;
     }
-    ++real_;
+    ++telling_;
     if (sample.gets_row(in_.known)) {
       place_.push_back(static_cast<std::uint32_t>(sample.label - in_.known));
       continue;
@@ -113,7 +110,7 @@ std::vector<float> WhitenedRows::covariance() {
   std::vector<float> matrix(in_.width * in_.width), scaled;
   for (std::size_t i = 0, end = 0; i < in_.samples.size(); i = std::max(end, i + 1)) {
     for (end = i; end < in_.samples.size() && place_[end] != kNoPlace;) ++end;
-    add_products(1, features_of(i), end - i, in_.width, matrix);  // without what is described
+    add_products(1, features_of(i), end - i, in_.width, matrix);  // without what tells nothing
   }
   scaled.reserve(std::min(kMeansAtOnce, count_.size()) * in_.width);
   std::size_t used = 0;
@@ -129,7 +126,7 @@ std::vector<float> WhitenedRows::covariance() {
     if (scaled.size() == kMeansAtOnce * in_.width) subtract();
   }
   subtract();
-  shrink(matrix, real_ > used ? static_cast<double>(real_ - used) : 0);
+  shrink(matrix, telling_ > used ? static_cast<double>(telling_ - used) : 0);
   return matrix;
 }
 

@@ -3,11 +3,13 @@
 // (label_doubts.h) share.
 //
 // A class's row is the mean of its samples' features less the mean of what is known, whitened by
-// the covariance of features within classes, and of length 1 there. If all that is known is
-// described by a classifier, the mean of the classes that get rows stands in for that of the known:
-// what real features have in common tells no class. The covariance is shrunken
-// towards a multiple of the identity by the oracle approximating coefficient (Chen et al., IEEE
-// Trans. Signal Processing 58, 2010), which wants no constant.
+// the covariance of features within classes, and of length 1 there. If some of what is
+// known is described by a classifier, no known sample tells means or covariance: described ones
+// are no samples of the world, and those beside them are of a part of it. The mean of samples that
+// get rows, if they are of several classes, stands in for that of the known then, for what real
+// features have in common tells no class. The covariance is shrunken towards a multiple of the
+// identity by the oracle approximating coefficient (Chen et al., IEEE Trans. Signal Processing 58,
+// 2010), which wants no constant.
 //
 // What is said of a sample that is left out knows nothing of its fold, neither by the means nor by
 // the covariance. Features are whitened once; without a fold the covariance lacks some of its
@@ -37,10 +39,8 @@ struct FoldedSample {
   // 0 to known - 1, and kOfNoClass: of a class without a row of its own; else of one that gets a
   // row.
   std::uint32_t label = 0;
-  std::size_t fold = 0;  // samples of one scene share one
-  // Of no sample of the world (Dataset::is_described()): it tells nothing of what features have in
-  // common, nor how they vary.
-  bool described = false;
+  std::size_t fold = 0;    // samples of one scene share one
+  bool described = false;  // Dataset::is_described()
 
   [[nodiscard]] bool gets_row(std::size_t known) const {
     return label >= known && label != kOfNoClass;
@@ -77,6 +77,8 @@ class WhitenedRows {
   struct Fold;
   float* features_of(std::size_t sample) const { return in_.features.data() + sample * in_.width; }
   const float* mean_of(std::size_t place) const { return means_.data() + place * in_.width; }
+  // Whether the sample tells means and covariance.
+  bool tells(const FoldedSample& sample) const { return !describes_ || sample.gets_row(in_.known); }
   // Whether samples are held against the mean of their class.
   bool has_spread(std::size_t place) const;
   void centre();
@@ -88,11 +90,12 @@ class WhitenedRows {
   void score(std::size_t begin, std::size_t end, std::vector<float>& values) const;
 
   const Input in_;
+  const bool describes_;
   bool whitens_;
   std::vector<float> middle_;
   // Classes that have a mean: the fresh ones, then those of the known that have samples.
-  std::vector<std::uint32_t> place_;  // by sample; none of described ones
-  std::size_t real_ = 0;              // samples that are not
+  std::vector<std::uint32_t> place_;  // by sample; none of those that tell nothing
+  std::size_t telling_ = 0;           // samples
   std::vector<float> means_;          // whitened, as features are
   std::vector<std::size_t> count_;
   std::vector<float> factor_;  // of the covariance

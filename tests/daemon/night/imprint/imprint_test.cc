@@ -64,17 +64,17 @@ TEST(Imprint, TakesNoMoreThanItPromises) {
 }
 
 // How far the new rows point, on average, to what all real features have and described ones lack.
-double towards_what_is_common(bool described) {
-  constexpr std::size_t kFresh = 2, kOfClass = 10;
+double towards_what_is_common(bool described, std::size_t fresh_classes = 2) {
+  constexpr std::size_t kOfClass = 10;
   const auto is_common = [](std::size_t j) { return j % 4 == 0; };
   Random random(5);
-  std::vector<float> centres((kKnown + kFresh) * kWidth);
+  std::vector<float> centres((kKnown + fresh_classes) * kWidth);
   for (std::size_t i = 0; i < centres.size(); ++i)
     centres[i] = is_common(i % kWidth) ? 0 : static_cast<float>(1.2 * gauss(random));
   std::vector<FoldedSample> samples;
   std::vector<float> features;
   for (std::size_t fold = 0; fold < kOfClass; ++fold) {
-    for (std::uint32_t k = 0; k < kKnown + kFresh; ++k) {
+    for (std::uint32_t k = 0; k < kKnown + fresh_classes; ++k) {
       samples.push_back({k, fold, described && k < kKnown});
       for (std::size_t j = 0; j < kWidth; ++j) {
         const double common = is_common(j) && k >= kKnown ? 4 : 0;
@@ -87,14 +87,16 @@ double towards_what_is_common(bool described) {
       bias(kKnown);
   const auto made = imprint({.width = kWidth,
                              .known = kKnown,
-                             .fresh = kFresh,
+                             .fresh = fresh_classes,
                              .samples = samples,
                              .features = features,
                              .known_weights = weights,
                              .known_bias = bias});
   double common = 0, all = 0;
   for (std::size_t j = 0; j < kWidth; ++j) {
-    const double mean = double{made->weights[j] + made->weights[kWidth + j]} / 2;
+    double mean = 0;
+    for (std::size_t k = 0; k < fresh_classes; ++k) mean += double{made->weights[k * kWidth + j]};
+    mean /= static_cast<double>(fresh_classes);
     if (is_common(j)) common += mean * mean;
     all += double{made->weights[j]} * double{made->weights[j]};
   }
@@ -104,6 +106,8 @@ double towards_what_is_common(bool described) {
 TEST(Imprint, WhatIsDescribedTellsNothingOfWhatFeaturesHaveInCommon) {
   EXPECT_GT(towards_what_is_common(false), 0.3) << "else the test shows nothing";
   EXPECT_LT(towards_what_is_common(true), 0.1);
+  EXPECT_GT(towards_what_is_common(false, 1), 0.3);
+  EXPECT_LT(towards_what_is_common(true, 1), 0.1) << "a first label alone has a row, too";
 }
 
 // Classes are clouds around centres that are far from the origin; directions differ in spread. A
