@@ -354,9 +354,10 @@ void write_unlabelled(const Arguments& a) {
   if (const std::string passed_over = samples.passed_over().said(); !passed_over.empty())
     show_remarks({a.selection.data.string() + ": passed over " + passed_over});
   std::vector<moil::night::UnreadableSample> unreadable;
+  Progress progress;
   const auto made = moil::packs::write_unlabelled_pack(
-      a.model, samples, a.out, unreadable, [](std::size_t done, std::size_t all) {
-        show_features(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
+      a.model, samples, a.out, unreadable, [&](std::size_t done, std::size_t all) {
+        progress.show_features(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
       });
   for (const auto& sample : unreadable)
     show_remarks({"left out " + sample.name + ": " + sample.why});
