@@ -126,7 +126,7 @@ class PacksTest(AllTests):
         schedule.write_text(json.dumps({"name": "nightly", "job": {"name": "nightly", "model": MODEL, "global": {"pack": str(path)}}}))
         self.ctl.json("schedule", "add", schedule)
         self.refused(69, 'schedule "nightly" mixes from', "pack", "rm", "mine")
-        self.ctl.json("schedule", "rm", "nightly")
+        self.ctl.json("schedule", "rm", "nightly", "--yes")
         self.ctl.json("pack", "rm", "mine")
         self.assertEqual(self.ctl.json("pack", "list")["packs"], [])
 
