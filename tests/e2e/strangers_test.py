@@ -48,7 +48,7 @@ class StrangersTest(EachTest):
     def test_a_list_of_labels_brings_them_back(self) -> None:
         before = self.labels()
         self.ctl.text("label", "export", self.folder / "out")
-        self.ctl.json("label", "rm", LABEL, "--with-samples")
+        self.ctl.json("label", "rm", LABEL, "--with-samples", "--yes")
         self.assertNotIn(LABEL, self.labels())
         self.ctl.json("label", "import", self.folder / "out")
         self.assertEqual(self.labels(), before)

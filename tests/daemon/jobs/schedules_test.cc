@@ -261,7 +261,8 @@ TEST(ScheduleStore, OutlivesTheDaemon) {
     const TestServer server(folder / "state");
     if (life == 0) {
       import_model(server);
-      const Json schedule = {{"name", "nightly"}, {"job", job_named("night", server.socket())}};
+      const Json schedule = {
+          {"name", "nightly"}, {"only_if", nullptr}, {"job", job_named("night", server.socket())}};
       result_of(server.socket(), "schedule.add", {{"schedule", schedule}});
       EXPECT_TRUE(eventually([&] {
         return result_of(server.socket(), "schedule.get", {{"name", "nightly"}})["last_job"] == 1;
