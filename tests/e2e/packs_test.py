@@ -123,7 +123,7 @@ class PacksTest(AllTests):
         self.assertEqual(self.learned(path)["result"]["global_metric"], "agreement")
         self.refused(73, "another name", "pack", "import", self.unlabelled, "--name", "mine")
         schedule = self.folder / "schedule.json"
-        schedule.write_text(json.dumps({"name": "nightly", "job": {"name": "nightly", "model": MODEL, "global": {"pack": str(path)}}}))
+        schedule.write_text(json.dumps({"name": "nightly", "enabled": False, "job": {"name": "nightly", "model": MODEL, "global": {"pack": str(path)}}}))
         self.ctl.json("schedule", "add", schedule)
         self.refused(69, 'schedule "nightly" mixes from', "pack", "rm", "mine")
         self.ctl.json("schedule", "rm", "nightly", "--yes")

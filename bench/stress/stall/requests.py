@@ -12,6 +12,7 @@ from lib.client import Client
 
 _MODEL = "digits"
 _FILES = 50
+_SHARDS = 64  # files of a pack
 Request = tuple[str, str, dict[str, Any], list[int]]  # method, in words with what, parameters, descriptors
 
 
@@ -53,6 +54,7 @@ class Requests:
         yield from self._of_jobs(client)
         yield from self._of_schedules()
         yield from self._of_models(client)
+        yield from self._of_packs()
         yield from self._of_the_device()
 
     def _files(self, count: int) -> list[int]:
@@ -123,6 +125,12 @@ class Requests:
         yield "model.activate", "a version with a canary before", {"model": _MODEL, "version": 3}, []
         yield "model.rollback", "a version", {"model": _MODEL}, []
         yield "model.rm", "a version", {"model": _MODEL, "version": 4}, []
+
+    def _of_packs(self) -> Iterator[Request]:
+        shards = {f"train-{i:05}.safetensors": i for i in range(1, _SHARDS)}
+        yield "pack.import", f"{_SHARDS} files", {"name": "mine", "path": "/mine", "files": {"pack.json": 0, **shards}}, self._files(_SHARDS)
+        yield "pack.list", "all", {}, []
+        yield "pack.rm", "one", {"name": "mine"}, []
 
     def _of_the_device(self) -> Iterator[Request]:
         for name in ("status", "overview", "metrics", "doctor", "methods", "disk"):

@@ -47,16 +47,16 @@ void tell(Session& session, const SetupStep& step) {
   session.console.note("\n" + step.why + ":\n  " + shell_text(step.words));
 }
 
-// The status of the first that fails; else of the last that refused something.
+// EX_DATAERR if a file was refused.
 int run_steps(Session& session, const std::vector<SetupStep>& steps) {
   int refused = EX_OK;
   for (const SetupStep& step : steps) {
     tell(session, step);
     const int status = run_own(session, step.words);
-    if (status != EX_OK && (status != EX_DATAERR || step.if_refused.empty())) return status;
     if (status == EX_OK) continue;
-    session.console.note(step.if_refused);
-    refused = status;
+    if (step.is_needed && (status != EX_DATAERR || step.if_it_fails.empty())) return status;
+    session.console.note(step.if_it_fails);
+    if (step.is_needed) refused = status;
   }
   return refused;
 }

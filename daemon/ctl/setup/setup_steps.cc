@@ -68,7 +68,11 @@ std::vector<SetupStep> setup_steps(const SetupWanted& wanted, const FolderConten
                                           : "the samples, each folder's name as their label",
                    {"label", "import", wanted.folder.string()},
                    "the others are added"});
-  if (!content.labels.empty()) steps.push_back({"the new labels, at once", {"learn", wanted.name}});
+  if (!content.labels.empty())
+    steps.push_back({"the new labels, at once",
+                     {"learn", wanted.name},
+                     "the next night learns them",
+                     /*is_needed=*/false});
   return steps;
 }
 

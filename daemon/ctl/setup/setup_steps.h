@@ -21,8 +21,10 @@ struct SetupWanted {
 struct SetupStep {
   std::string why;  // "the network, and a night whenever there are new labels"
   Words words;
-  // What it takes if it refuses something (EX_DATAERR), and what comes next is done.
-  std::string if_refused = "";
+  // What is said if files were refused (EX_DATAERR), or if it fails and is not needed: setup goes
+  // on.
+  std::string if_it_fails = "";
+  bool is_needed = true;
 };
 
 // Which network a folder of such samples gets: the one that is named, or the default of its kind.

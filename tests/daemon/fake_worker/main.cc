@@ -35,6 +35,7 @@
 #include "base/files/file.h"
 #include "base/files/write_all.h"
 #include "daemon/spec/job_result.h"
+#include "daemon/spec/pack_told.h"
 #include "daemon/spec/state_layout.h"
 #include "daemon/spec/worker_protocol.h"
 
@@ -253,6 +254,19 @@ int import(const StateLayout& layout, const std::map<std::string, std::string>& 
                 to_json(ImportResult{.summary = "3 layers, 7 labels", .details = {{"layers", 3}}}));
 }
 
+// A pack of nothing, under the name.
+int import_pack(const StateLayout& layout, const std::map<std::string, std::string>& given) {
+  const fs::path place = layout.pack(given.at("--pack"));
+  const Json manifest = {{"kind", "features"},
+                         {"preprocessing", {{"kind", "image"}}},
+                         {"samples", {{"train", 0}, {"val", 0}}},
+                         {"classes", {"7"}},
+                         {"shards", Json::array()}};
+  fs::create_directories(place);
+  std::ofstream(place / "pack.json") << manifest;
+  return answer(given, pack_told(manifest, given.at("--pack"), place));
+}
+
 // A selection between processors, as if it had been measured.
 Json processors(const JobFile& job, const std::string& method) {
   if (job.spec.name == "no-device") return {{"why", "no driver is installed"}};
@@ -449,6 +463,7 @@ int run(int argc, char** argv) {
   const StateLayout layout(given.at("--state-dir"));
   ::signal(SIGTERM, on_term);
   if (std::string(argv[1]) == "import") return import(layout, given);
+  if (std::string(argv[1]) == "import-pack") return import_pack(layout, given);
   JobFile job = job_file_from_json(parsed_json(read_text(given.at("--job-file"))));
   if (std::string(argv[1]) == "plan") return plan(job, given);
   return Night(layout, std::move(job)).run();
