@@ -31,7 +31,7 @@ def arguments() -> argparse.Namespace:
 
 def made_networks(folder: Path) -> Path:
     """Those of the package, unpacked."""
-    command = [ROOT / "scripts/package", "--models", "--built", ROOT / "build/release", "--out", folder]
+    command = [ROOT / "scripts/package", "--models", "--out", folder]
     made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     subprocess.run(["dpkg-deb", "--extract", made.stdout.split()[-1], folder / "unpacked"], check=True)
     return folder / "unpacked/usr/share/moild/networks"
