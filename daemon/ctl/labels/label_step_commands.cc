@@ -34,10 +34,9 @@ int assign(Session& session, const AssignOptions& options) {
                          : session.call("label.assign", {{"samples", digests}, {"label", label}});
   if (session.printed_json(reply)) return EX_OK;
   const std::int64_t changed = reply["changed"];
+  const Json said = reply.contains("labels") ? reply["labels"] : Json::array({reply["label"]});
   session.console.print(counted(changed, "sample") + (changed == 1 ? " is now " : " are now ") +
-                        (labels.empty()
-                             ? "unlabelled"
-                             : joined(reply.value("labels", Json::array({reply["label"]})))));
+                        (labels.empty() ? "unlabelled" : joined(said)));
   return EX_OK;
 }
 
