@@ -84,7 +84,7 @@ def measure_hour(folder: Path, user: Folder, networks: Path) -> dict[str, Any]:
         "local_after_night": after_night,
         "night": _told(night),
         **{name: night["result"].get(name) for name in ("global_before", "global_after")},
-        "metric": night["result"]["details"].get("global_metric", night["result"].get("metric")),
+        "metric": night["result"]["global_metric"],
         "night_seconds": night["result"]["seconds"],
     }
 
