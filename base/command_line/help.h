@@ -31,7 +31,8 @@ struct OptionNames {
   std::string names;  // "-o,--out"
   std::string value;  // "FILE"
 };
-// Of "-o,--out=FILE". What is not named is called by its kind, a text by the option's name.
+// The parts of "-o,--out=FILE". A value without a name is called by its kind, a text by the
+// option's name.
 [[nodiscard]] OptionNames split_names(const std::string& names, ValueKind kind);
 
 // The values that an option takes, if these are a list.

@@ -48,7 +48,7 @@ Json asked(ClientSession& session, const char* method, const std::string& model,
                       {}, so_far ? Client::OnNotification(tell) : nullptr);
 }
 
-// Of the model's jobs that were measured.
+// The model's jobs that were measured.
 Json nights_of(ClientSession& session, const std::string& model) {
   constexpr int kMostJobs = 200;
   Json nights = Json::array();

@@ -83,7 +83,7 @@ cli::Command add_command(cli::Command parent, const std::string& name, const std
   return command;
 }
 
-// Of a command that asks before what cannot be taken back.
+// The flag of a command that asks before what cannot be taken back.
 void add_yes(const cli::Command& command, bool& yes);
 
 // The description of a job, or of a schedule with its job; a relative global.pack is meant from the

@@ -51,6 +51,17 @@ class Moilctl : public ServerTest {
     EXPECT_EQ(done.status, EX_OK) << done.err;
     EXPECT_EQ(done.out, "model digits version 1 imported: 3 layers, 7 labels\n");
   }
+  // A model, a job that has ended, a label with a sample, and a schedule.
+  void have_something_of_each() const {
+    import_digits();
+    run_job("night");
+    ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat"});
+    ctl({"schedule", "add",
+         file("s.json", Json{{"name", "weekly"},
+                             {"enabled", false},
+                             {"job", job_named("night", server_.socket())}}
+                            .dump())});
+  }
 };
 
 TEST_F(Moilctl, SubmitAndWatchToTheEnd) {
@@ -338,14 +349,7 @@ TEST_F(Moilctl, TimesAreTakenAsTimelinesWriteThem) {
 
 // Whatever is lost for good by a command, with one of these to lose.
 TEST_F(Moilctl, NothingIsLostForGoodUnasked) {
-  import_digits();
-  run_job("night");
-  ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat"});
-  ctl({"schedule", "add",
-       file("s.json", Json{{"name", "weekly"},
-                           {"enabled", false},
-                           {"job", job_named("night", server_.socket())}}
-                          .dump())});
+  have_something_of_each();
   const auto state = [&] {
     Json all;
     for (const char* what : {"job", "label", "model", "schedule"}) all[what] = json({what, "list"});
@@ -441,14 +445,7 @@ TEST_F(Moilctl, ASampleIsCalledByItsFileItsNameOrADigestsBeginning) {
 }
 
 TEST_F(Moilctl, OldSpellingsWorkUnlisted) {
-  import_digits();
-  run_job("night");
-  ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat"});
-  ctl({"schedule", "add",
-       file("s.json", Json{{"name", "weekly"},
-                           {"enabled", false},
-                           {"job", job_named("night", server_.socket())}}
-                          .dump())});
+  have_something_of_each();
   for (const auto& [old, now] :
        std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>>{
            {{"job", "get", "1"}, {"job", "show", "1"}},

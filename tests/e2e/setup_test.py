@@ -8,11 +8,11 @@ import random
 import shutil
 import subprocess
 import unittest
-from datetime import datetime, timezone
 from pathlib import Path
 
 from images import grey_png
 from world import Daemon, World, ctl_of, daemon_in
+from lib.daemon import closed_window
 from lib.programs import program
 from lib.samples import Files
 
@@ -64,10 +64,7 @@ class SetupTest(unittest.TestCase):
         self.photos = self.folder / "my photos"
         self.files = pictures(self.folder, 14, 1)
         lay_out(self.files, self.photos)
-        # No night comes between what is asked.
-        hour = (datetime.now(timezone.utc).hour + 12) % 24
-        closed = {"start": f"{hour:02}:00", "end": f"{hour:02}:01"}
-        self.daemon: Daemon = daemon_in(self.folder, {"window": closed})
+        self.daemon: Daemon = daemon_in(self.folder, {"window": closed_window()})
         self.daemon.start()
         self.addCleanup(self.daemon.stop)
         self.ctl = ctl_of(self.daemon)

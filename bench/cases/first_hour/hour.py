@@ -9,11 +9,10 @@ import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lib.daemon import Daemon
+from lib.daemon import Daemon, closed_window
 from lib.moilctl import Moilctl
 from lib.programs import program
 from lib.samples import Files, count, files_of
@@ -44,12 +43,6 @@ def split_of(kind: str, samples: Path, into: Path, seed: int = 1) -> Folder:
         for member in drawn[apart:]:
             shutil.copy(member, into / name)
     return Folder(kind, into, held_out)
-
-
-def closed_window() -> dict[str, str]:
-    """A minute in twelve hours: no night comes before it is asked for."""
-    hour = (datetime.now(timezone.utc).hour + 12) % 24
-    return {"start": f"{hour:02}:00", "end": f"{hour:02}:01"}
 
 
 def accuracy(ctl: Moilctl, held_out: Files) -> float:

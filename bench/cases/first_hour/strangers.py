@@ -34,7 +34,7 @@ JOBS: dict[str, dict[str, Any]] = {"learn": {"train": {"epochs": 0}}, "night": {
 
 
 def halves(classes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Of those that ImageNet does not know: the half that settings were chosen on, and the one that judges."""
+    """Those that ImageNet does not know: the half that settings were chosen on, and the one that judges."""
     left = sorted(set(classes) - KNOWN_TO_IMAGENET)
     return left[0::2], left[1::2]
 
@@ -52,7 +52,7 @@ def deal(classes: Sequence[str], seed: int) -> Deal:
 
 
 def some(files: Files, classes: Sequence[str], first: int, end: int, seed: int) -> Files:
-    """Of each class those that stand so in an order that is drawn."""
+    """The samples of each class that stand so in an order that is drawn."""
     return {name: random.Random(f"{seed}/{name}").sample(files[name], len(files[name]))[first:end] for name in classes}
 
 

@@ -11,7 +11,7 @@ bool has_model_in_service(const Json& versions) {
   return std::ranges::any_of(versions, [](const Json& v) { return v["active"] == true; });
 }
 
-// Of the night that ended last: nothing if there is nothing to look at.
+// What there is to look at of the night that ended last; empty: nothing.
 std::string after_the_night(const Json& night) {
   if (!night.is_object()) return "";
   const std::string state = cell(night["state"]);

@@ -1,12 +1,10 @@
 #include "daemon/ctl/labels/label_adding.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <random>
 
 #include "base/error.h"
+#include "daemon/ctl/labels/sample_files.h"
 #include "daemon/rpc/limits.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/something_else.h"
@@ -30,12 +28,7 @@ Json add_some(Session& session, const AddOptions& options, std::span<const OpenS
   return session.call("label.add", params, descriptors);
 }
 
-bool is_a_sound(const UniqueFd& file) {
-  std::array<std::uint8_t, 512> head{};
-  const ssize_t n = ::pread(file.get(), head.data(), head.size(), 0);
-  return n > 0 &&
-         data::is_sound(data::media_type_of(std::span(head).first(static_cast<std::size_t>(n))));
-}
+bool is_a_sound(const UniqueFd& file) { return data::is_sound(media_type_of(file)); }
 
 // How the labels of a sample that is there already are changed to those that were asked for, and
 // what is done with a recording that is too long.

@@ -1,9 +1,15 @@
 #include "daemon/ctl/labels/sample_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
 
 #include "base/error.h"
 #include "daemon/ctl/text.h"
+#include "datasets/labels/media_type.h"
 #include "datasets/labels/service_names.h"
 
 namespace fs = std::filesystem;
@@ -43,6 +49,13 @@ void gather(const fs::path& folder, SampleFiles& found) {
 }
 
 }  // namespace
+
+std::string_view media_type_of(const UniqueFd& file) {
+  std::array<std::uint8_t, 4096> head{};
+  const ssize_t n = file ? ::pread(file.get(), head.data(), head.size(), 0) : -1;
+  if (n <= 0) return data::kUnknownMedia;
+  return data::media_type_of(std::span(head).first(static_cast<std::size_t>(n)));
+}
 
 SampleFiles gather_samples(const std::vector<std::string>& given) {
   SampleFiles found;

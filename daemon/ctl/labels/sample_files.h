@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/files/unique_fd.h"
 #include "daemon/ctl/console.h"
 
 namespace moil::daemon::ctl {
@@ -22,6 +24,9 @@ struct SampleFiles {
   std::vector<std::filesystem::path> files;
   std::vector<PassedOver> passed_over;
 };
+
+// By its first bytes; kUnknownMedia for one that is not open, or cannot be read.
+[[nodiscard]] std::string_view media_type_of(const UniqueFd& file);
 
 // Throws moil::Error for a folder that cannot be read.
 [[nodiscard]] SampleFiles gather_samples(const std::vector<std::string>& given);

@@ -10,7 +10,7 @@
 
 namespace moil::daemon::ctl {
 
-// Of `samples`, as label.samples lists them, those that are called so or whose digest begins so.
+// The `samples`, as label.samples lists them, that are called so or whose digest begins so.
 [[nodiscard]] Json samples_called(const Json& samples, const std::string& given);
 
 class SampleNames {

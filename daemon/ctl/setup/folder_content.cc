@@ -1,16 +1,12 @@
 #include "daemon/ctl/setup/folder_content.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/files/unique_fd.h"
 #include "daemon/ctl/labels/sample_files.h"
+#include "daemon/ctl/text.h"
 #include "datasets/labels/media_type.h"
 
 namespace fs = std::filesystem;
@@ -18,19 +14,7 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-constexpr std::size_t kHeadBytes = 4096, kMostFolders = 4;
-
-std::string_view type_of(const fs::path& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::array<std::uint8_t, kHeadBytes> head{};
-  const ssize_t n = file ? ::pread(file.get(), head.data(), head.size(), 0) : -1;
-  if (n <= 0) return data::kUnknownMedia;
-  return data::media_type_of(std::span(head).first(static_cast<std::size_t>(n)));
-}
-
-std::string counted(std::size_t n, const std::string& one, const std::string& many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
-}
+constexpr std::size_t kMostFolders = 4;
 
 std::string some_of(const std::set<std::string>& names) {
   std::string text;
@@ -52,15 +36,17 @@ std::string FolderContent::kind() const {
 
 std::string FolderContent::in_words() const {
   std::vector<std::string> parts;
-  if (images > 0) parts.push_back(counted(images, "photo", "photos"));
-  if (sounds > 0) parts.push_back(counted(sounds, "sound", "sounds"));
-  if (numbers > 0) parts.push_back(counted(numbers, "file of numbers", "files of numbers"));
+  if (images > 0) parts.push_back(counted(static_cast<std::int64_t>(images), "photo"));
+  if (sounds > 0) parts.push_back(counted(static_cast<std::int64_t>(sounds), "sound"));
+  if (numbers > 0)
+    parts.push_back(counted(static_cast<std::int64_t>(numbers), "file") + " of numbers");
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i)
     text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
   if (text.empty()) return "no photo, sound or file of numbers";
   if (!labels.empty())
-    text += " in " + counted(labels.size(), "folder", "folders") + " (" + some_of(labels) + ")";
+    text += " in " + counted(static_cast<std::int64_t>(labels.size()), "folder") + " (" +
+            some_of(labels) + ")";
   if (!labels.empty() && unlabelled > 0)
     text += ", " + std::to_string(unlabelled) + " of them beside these";
   return text;
@@ -69,7 +55,8 @@ std::string FolderContent::in_words() const {
 FolderContent look_into(const fs::path& folder) {
   FolderContent content;
   for (const fs::path& file : gather_samples({folder.string()}).files) {
-    const std::string_view type = type_of(file);
+    const std::string_view type =
+        media_type_of(UniqueFd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
     std::size_t& count = data::is_image(type)     ? content.images
                          : data::is_sound(type)   ? content.sounds
                          : data::is_numbers(type) ? content.numbers

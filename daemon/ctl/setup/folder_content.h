@@ -15,7 +15,7 @@ struct FolderContent {
   std::size_t unlabelled = 0;    // samples beside them
 
   [[nodiscard]] std::size_t samples() const { return images + sounds + numbers; }
-  // Of most of its samples: "image", "sound" or "rows"; empty if there is none.
+  // That most of its samples are of: "image", "sound" or "rows"; empty if there is none.
   [[nodiscard]] std::string kind() const;
   // "150 photos in 10 folders (beans, corn, ...)", for people.
   [[nodiscard]] std::string in_words() const;

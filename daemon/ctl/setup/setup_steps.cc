@@ -7,10 +7,6 @@
 namespace moil::daemon::ctl {
 namespace {
 
-std::string samples_of(const std::string& kind) {
-  return kind == "sound" ? "sounds" : kind == "rows" ? "numbers" : "photos";
-}
-
 std::string names_of(const std::vector<InstalledNetwork>& networks) {
   std::string text;
   for (const InstalledNetwork& network : networks)
@@ -25,12 +21,16 @@ std::string names_of(const std::vector<InstalledNetwork>& networks) {
                 "own; train one from it (moil-pretrain train --data TABLE.csv --label-column "
                 "COLUMN ...), then moilctl model import");
   throw Error(ErrorCode::kNotFound,
-              "no network for " + samples_of(kind) +
+              "no network for " + usual_name(kind) +
                   " is installed: install the package moild-models, or name a model's folder with "
                   "--model");
 }
 
 }  // namespace
+
+std::string usual_name(const std::string& kind) {
+  return kind == "sound" ? "sounds" : kind == "rows" ? "numbers" : "photos";
+}
 
 InstalledNetwork network_for(const std::string& kind, const std::string& named,
                              const std::vector<InstalledNetwork>& installed) {
@@ -42,9 +42,9 @@ InstalledNetwork network_for(const std::string& kind, const std::string& named,
                       (installed.empty() ? "" : "; there are " + names_of(installed)) +
                       "; a model's folder may be named as well");
     if (found->kind != kind)
-      throw Error(ErrorCode::kInvalidArgument, named + " takes " + samples_of(found->kind) +
+      throw Error(ErrorCode::kInvalidArgument, named + " takes " + usual_name(found->kind) +
                                                    ", and the folder holds mostly " +
-                                                   samples_of(kind));
+                                                   usual_name(kind));
     return *found;
   }
   std::vector<InstalledNetwork> fitting = installed;
@@ -53,8 +53,6 @@ InstalledNetwork network_for(const std::string& kind, const std::string& named,
   const auto usual = std::ranges::find(fitting, true, &InstalledNetwork::is_default);
   return usual == fitting.end() ? fitting.front() : *usual;
 }
-
-std::string usual_name(const std::string& kind) { return samples_of(kind); }
 
 std::vector<SetupStep> setup_steps(const SetupWanted& wanted, const FolderContent& content,
                                    bool has_model) {

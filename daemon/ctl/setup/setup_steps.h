@@ -32,7 +32,7 @@ struct SetupStep {
 [[nodiscard]] InstalledNetwork network_for(const std::string& kind, const std::string& named,
                                            const std::vector<InstalledNetwork>& installed);
 
-// "photos", "sounds".
+// "photos", "sounds": what people call samples of the kind, and the model of them.
 [[nodiscard]] std::string usual_name(const std::string& kind);
 
 // has_model: the model is there, so that labels alone are added.

@@ -111,7 +111,7 @@ class Fitting {
   }
 
  private:
-  // Of a sample that has a label.
+  // sample: one that has a label.
   bool is_diverse(std::size_t sample) const {
     return static_cast<std::size_t>(scores_.label[sample]) == scores_.diverse;
   }

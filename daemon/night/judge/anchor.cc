@@ -60,10 +60,23 @@ std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestio
       .headline_global();
 }
 
+// In a handler of the error: what the device lacks is no fault of the anchor, and goes on.
+void require_own_fault(const Error& error) {
+  if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResourceExhausted) throw;
+}
+
 }  // namespace
 
-bool answers_through_maps(const StoredModel& anchor, const AnchorQuestion& question) {
-  return has_same_outputs(anchor, question) && shares_frozen_part(anchor, question);
+std::optional<StoredModel> anchor_behind_maps(const AnchorQuestion& question) {
+  if (!std::filesystem::exists(question.folder)) return std::nullopt;
+  try {
+    StoredModel anchor = open_model_folder(question.folder);
+    const bool answers = has_same_outputs(anchor, question) && shares_frozen_part(anchor, question);
+    return answers ? std::optional(std::move(anchor)) : std::nullopt;
+  } catch (const Error& error) {
+    require_own_fault(error);
+    return std::nullopt;
+  }
 }
 
 Anchor judge_anchor(const AnchorQuestion& question) {
@@ -74,7 +87,7 @@ Anchor judge_anchor(const AnchorQuestion& question) {
       throw Error(ErrorCode::kFailedPrecondition, "its outputs are others than the model's");
     anchor.global = accuracy_of(bundle, question);
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResourceExhausted) throw;
+    require_own_fault(error);
     anchor.why_not = error.what();
   }
   return anchor;

@@ -21,9 +21,10 @@ struct AnchorQuestion {
   FeatureReader& reader;  // of the night's feature maps
 };
 
-// Whether the anchor's frozen layers are those of the night, and its outputs mean what the first of
-// the night's mean: its head then answers through the night's feature maps.
-[[nodiscard]] bool answers_through_maps(const StoredModel& anchor, const AnchorQuestion& question);
+// The anchor, if its frozen layers are those of the night and its outputs mean what the first of
+// the night's mean: its head then answers through the night's feature maps. Nothing if it is gone
+// or damaged, too.
+[[nodiscard]] std::optional<StoredModel> anchor_behind_maps(const AnchorQuestion& question);
 
 // Through the night's feature maps if the anchor's frozen layers are those of the night; as a
 // whole, from the images, if they are others. If it cannot be judged, the anchor's why_not

@@ -93,11 +93,11 @@ void add_labels(std::vector<std::string>& labels, const ImprintPlan& plan, const
 void plan_version(NightModel& night, const NightPlanInput& input) {
   night.bundle.calibration.reset();
   if (night.trainer) night.bundle.imprinted.clear();
-  if (night.trainer && night.freeze.trained_units != 1) night.bundle.imprintable.clear();
+  const bool keeps_features = !night.trainer || night.freeze.trained_units == 1;
+  if (!keeps_features) night.bundle.imprintable.clear();
   if (!night.imprint) return;
   if (!night.trainer) add_labels(night.bundle.imprinted, *night.imprint, input.mix);
-  if (!night.trainer || night.freeze.trained_units == 1)
-    add_labels(night.bundle.imprintable, *night.imprint, input.mix);
+  if (keeps_features) add_labels(night.bundle.imprintable, *night.imprint, input.mix);
 }
 
 void require_rows(const NightModel& night, const NightPlanInput& input) {

@@ -4,7 +4,7 @@
 // A record for each of the latest jobs that leave the same fields open and set the others alike. It
 // counts as long as the local samples are not two thirds of those of the trials' night, nor half as
 // many again if the classifier alone was chosen: layers below it that have learned samples tell
-// nothing of these any more. Of this build alone (build_record.h).
+// nothing of these any more. A record is of this build alone (build_record.h).
 #pragma once
 
 #include <filesystem>

@@ -21,12 +21,8 @@ void DistillStage::run() {
 std::optional<StoredModel> DistillStage::anchor() const {
   const std::int64_t version = night_.file.anchor_version;
   if (version == 0 || version == night_.file.base_version) return std::nullopt;
-  const auto folder = night_.layout.version(night_.spec.model, version);
-  if (!std::filesystem::exists(folder)) return std::nullopt;
-  StoredModel found = open_model_folder(folder);
-  const bool answers = answers_through_maps(
-      found, {version, folder, night_.mix, night_.data.origins(), night_.base, model_, reader_});
-  return answers ? std::optional(std::move(found)) : std::nullopt;
+  return anchor_behind_maps({version, night_.layout.version(night_.spec.model, version), night_.mix,
+                             night_.data.origins(), night_.base, model_, reader_});
 }
 
 void DistillStage::ask_teacher() {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -18,12 +18,6 @@ using ::testing::HasSubstr;
 
 class SampleList : public ::testing::Test {
  protected:
-  ~SampleList() override { fs::remove_all(folder_); }
-  static fs::path new_folder() {
-    std::string name = ::testing::TempDir() + "/moil-list-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw system_error("mkdtemp", errno);
-    return name;
-  }
   fs::path write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
@@ -36,7 +30,7 @@ class SampleList : public ::testing::Test {
     }
     return "";
   }
-  const fs::path folder_ = new_folder();
+  const moil::test::ScratchFolder folder_;
 };
 
 const std::vector<ListedSample> kSamples = {

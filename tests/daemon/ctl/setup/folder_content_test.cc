@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -17,28 +17,22 @@ constexpr const char* kOgg = "OggS sound";
 
 class Folder : public ::testing::Test {
  protected:
-  ~Folder() override { fs::remove_all(folder_); }
-  static fs::path new_folder() {
-    std::string name = ::testing::TempDir() + "/moil-folder-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw system_error("mkdtemp", errno);
-    return name;
-  }
   void write(const fs::path& name, const std::string& text) const {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text;
   }
-  const fs::path folder_ = new_folder();
+  const moil::test::ScratchFolder folder_;
 };
 
 TEST_F(Folder, IsTheKindOfMostOfItsSamples) {
-  EXPECT_EQ(look_into(folder_).kind(), "");
+  EXPECT_EQ(look_into(folder_.path()).kind(), "");
   write("cat/1.jpg", kJpeg);
   write("cat/deep/2.jpg", kJpeg);
   write("dog/1.jpg", kJpeg);
   write("dog/bark.ogg", kOgg);
   write("beside.jpg", kJpeg);
   write("dog/notes.txt", "about dogs");
-  const FolderContent content = look_into(folder_);
+  const FolderContent content = look_into(folder_.path());
   EXPECT_EQ(content.kind(), "image");
   EXPECT_EQ(content.images, 4U);
   EXPECT_EQ(content.sounds, 1U);
@@ -50,8 +44,8 @@ TEST_F(Folder, IsTheKindOfMostOfItsSamples) {
 
 TEST_F(Folder, OfSoundsIsOne) {
   write("rain/1.ogg", kOgg);
-  EXPECT_EQ(look_into(folder_).kind(), "sound");
-  EXPECT_EQ(look_into(folder_).in_words(), "1 sound in 1 folder (rain)");
+  EXPECT_EQ(look_into(folder_.path()).kind(), "sound");
+  EXPECT_EQ(look_into(folder_.path()).in_words(), "1 sound in 1 folder (rain)");
 }
 
 }  // namespace

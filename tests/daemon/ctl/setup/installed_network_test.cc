@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -15,24 +15,18 @@ namespace {
 
 class Networks : public ::testing::Test {
  protected:
-  ~Networks() override { fs::remove_all(folder_); }
-  static fs::path new_folder() {
-    std::string name = ::testing::TempDir() + "/moil-networks-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw system_error("mkdtemp", errno);
-    return name;
-  }
   void write(const std::string& name, const std::string& text) const {
     fs::create_directories(folder_ / name);
     std::ofstream(folder_ / name / "network.json") << text;
   }
-  const fs::path folder_ = new_folder();
+  const moil::test::ScratchFolder folder_;
 };
 
 TEST_F(Networks, AreReadByName) {
   write("b", R"({"kind": "sound", "title": "B", "licence": "Apache-2.0", "default": true})");
   write("a", R"({"kind": "image"})");
   fs::create_directories(folder_ / "no network");
-  const auto found = installed_networks(folder_);
+  const auto found = installed_networks(folder_.path());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].title, "a") << "its name, if it has no title";
   EXPECT_EQ(found[1].name, "b");
@@ -46,7 +40,7 @@ TEST_F(Networks, WhatIsNoneIsNamed) {
   for (const char* text : {"", "{", "{}", R"({"kind": 1})", R"({"kind": "image", "size": 3})"}) {
     write("broken", text);
     try {
-      (void)installed_networks(folder_);
+      (void)installed_networks(folder_.path());
       ADD_FAILURE() << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kBadData) << text;
