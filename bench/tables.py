@@ -18,6 +18,7 @@ ROOMS = {
     "audio-night": "cases.sounds",
     "rows-night": "cases.tables",
     "auto": "cases.auto",
+    "first-hour": "cases.first_hour",
     "elastic": "cases.elastic",
     "memory": "cases.memory",
     "crash": "stress.crash",

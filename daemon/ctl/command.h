@@ -64,6 +64,7 @@ int show_meanings(Session& session, const std::string& model);
 void add_model_commands(cli::Command app, Action& chosen);
 void add_model_life_commands(cli::Command group, Action& chosen);  // of the group "model"
 void add_pack_commands(cli::Command app, Action& chosen);
+void add_pack_make_command(cli::Command group, Action& chosen);  // of the group "pack"
 void add_cache_commands(cli::Command app, Action& chosen);
 void add_system_commands(cli::Command app, Action& chosen);
 void add_room_commands(cli::Command app, Action& chosen);

@@ -21,6 +21,7 @@
 #include "daemon/pretrain/pretraining.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
+#include "daemon/pretrain/usual_network.h"
 #include "datasets/pack/sample_pack.h"
 #include "datasets/readers/plain_folder.h"
 #include "datasets/readers/split_labels.h"
@@ -35,8 +36,9 @@ struct Arguments {
   SelectionOptions selection;
   std::string out, model, pack, json;
   moil::pretrain::PretrainingOptions training;
-  std::string optimizer = "sgd", schedule = "cosine", class_names, preprocessing, loss = "squares";
-  std::optional<double> momentum;
+  std::string task, optimizer, schedule = "cosine", class_names, preprocessing, loss = "squares";
+  std::optional<double> learning_rate, momentum, weight_decay, held_out;
+  std::optional<int> epochs;
   std::vector<std::string> groups;
   int threads = 0, trainable_layers = 1;
 };
@@ -72,7 +74,9 @@ void add_train(moil::cli::Command app, Arguments& a) {
       "train", "Train a global model, from scratch or from another; write model and global pack");
   add_selection(train, a.selection);
   add_validation(train, a.selection);
-  train.add_option("--model=FILE", a.model, "From scratch: the network's description (JSON)");
+  train.add_option("--model=FILE", a.model,
+                   "From scratch: the network's description (JSON); numbers without one get two "
+                   "hidden layers");
   moil::cli::Option from = train.add_option(
       "--from=DIR", a.training.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
@@ -82,11 +86,11 @@ void add_train(moil::cli::Command app, Arguments& a) {
                   "n of LF(n): of --from, the last so many layers learn; all if left out")
       .check(moil::cli::positive());
   train
-      .add_option("--task", a.training.task,
+      .add_option("--task", a.task,
                   "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
-                  "the label is a number")
-      .check(moil::cli::one_of({"classify", "tag", "predict"}))
-      .capture_default_str();
+                  "the label is a number; if left out, a table of fractions or of more than 21 "
+                  "numbers is predicted, and everything else classified")
+      .check(moil::cli::one_of({"classify", "tag", "predict"}));
   train
       .add_option("--loss", a.loss,
                   "For --task predict: squares, or huber, with which labels that lie far from the "
@@ -114,14 +118,20 @@ void add_train(moil::cli::Command app, Arguments& a) {
                  "Views are not mirrored: letters and digits would be others then");
   train.add_option("--out=DIR", a.out, "Folder to write; gets model/ and pack/").required();
   auto& t = a.training.trainer;
-  t.epochs = 20;
-  t.optimizer.learning_rate = 0.1;
-  train.add_option("--epochs", t.epochs).check(moil::cli::positive()).capture_default_str();
+  train
+      .add_option("--epochs", a.epochs,
+                  "If left out, 20; 60 or more for numbers without a described network")
+      .check(moil::cli::positive());
   train.add_option("--batch", t.batch).check(moil::cli::positive()).capture_default_str();
-  train.add_option("--optimizer", a.optimizer, "sgd, sgdw, adam or adamw").capture_default_str();
-  train.add_option("--learning-rate", t.optimizer.learning_rate).capture_default_str();
+  train.add_option("--optimizer", a.optimizer,
+                   "sgd, sgdw, adam or adamw; sgd if left out, adamw for numbers without a "
+                   "described network");
+  train.add_option("--learning-rate", a.learning_rate,
+                   "If left out, 0.003 for adam and adamw, else 0.1");
   train.add_option("--momentum", a.momentum, "For sgd and sgdw; 0.9 if left out");
-  train.add_option("--weight-decay", t.optimizer.weight_decay).capture_default_str();
+  train.add_option("--weight-decay", a.weight_decay,
+                   "If left out, 0; for numbers without a described network up to 3, the more the "
+                   "fewer they are");
   train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
       .capture_default_str();
   train.add_option("--seed", t.seed).capture_default_str();
@@ -169,6 +179,12 @@ void add_others(moil::cli::Command app, Arguments& a) {
   moil::cli::Command images = app.add_subcommand(
       "images", "Write a dataset's samples as <class>/<number>.png, .npy or .csv");
   add_selection(images, a.selection);
+  images
+      .add_option(
+          "--validation-fraction,--val-fraction=FRACTION", a.held_out,
+          "Also write labels.jsonl, for moilctl label import, in which these are held out: the "
+          "same as train holds out")
+      .check(moil::cli::within(0.0, 0.9));
   images.add_option("--out=DIR", a.out, "Folder to write").required();
 }
 
@@ -266,21 +282,42 @@ nlohmann::json read_json(const std::filesystem::path& file) {
   return json;
 }
 
+bool has_usual_network(const Arguments& a) { return a.model.empty() && a.training.from.empty(); }
+
+// What is left out is as the network has it.
+void set_training(Arguments& a, std::size_t samples) {
+  const bool is_usual = has_usual_network(a);
+  moil::TrainerConfig& trainer = a.training.trainer;
+  const auto usual = moil::pretrain::usual_training(samples, trainer.batch);
+  if (a.optimizer.empty()) a.optimizer = is_usual ? "adamw" : "sgd";
+  moil::OptimizerConfig& optimizer = trainer.optimizer;
+  optimizer.kind = moil::optimizer_kind(a.optimizer);
+  optimizer.learning_rate = a.learning_rate.value_or(a.optimizer.starts_with("adam") ? 0.003 : 0.1);
+  optimizer.momentum = a.momentum.value_or(moil::default_momentum(optimizer.kind));
+  optimizer.weight_decay =
+      a.weight_decay.value_or(is_usual && a.optimizer == "adamw" ? usual.weight_decay : 0);
+  trainer.epochs = a.epochs.value_or(is_usual ? usual.epochs : 20);
+}
+
+std::string task_of(const Arguments& a, const Selection& selection) {
+  if (!a.task.empty()) return a.task;
+  return selection.labels_are_amounts() ? "predict" : "classify";
+}
+
 void train(Arguments& a) {
   parse_groups(a);
   if (a.threads > 0) moil::set_thread_count(a.threads);
   a.training.model = a.model;
-  moil::OptimizerConfig& optimizer = a.training.trainer.optimizer;
-  optimizer.kind = moil::optimizer_kind(a.optimizer);
-  optimizer.momentum = a.momentum.value_or(moil::default_momentum(optimizer.kind));
   a.training.trainer.schedule.kind = moil::schedule_kind(a.schedule);
-  a.selection.labels_are_classes = a.training.task == "classify";
+  if (!a.task.empty()) a.selection.labels_are_classes = a.task == "classify";
   a.training.may_be_one_class = !a.selection.classes.empty();
   a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
   if (!a.preprocessing.empty()) a.training.kind.preprocessing = read_json(a.preprocessing);
   if (a.loss == "huber") a.training.number_loss = moil::pretrain::NumberLoss::kHuber;
   const Selection selection(a.selection);
   show_remarks(selection.remarks());
+  a.training.task = task_of(a, selection);
+  set_training(a, selection.size());
   const std::filesystem::path out = a.out;
   moil::pretrain::check_pretraining(selection, a.training, out);
   if (a.training.task == "predict")
@@ -404,10 +441,10 @@ int main(int argc, char** argv) {
       show_pack(arguments.out, moil::packs::write_described_pack(arguments.model, arguments.out));
     if (app.got_subcommand("unlabelled-pack")) write_unlabelled(arguments);
     if (app.got_subcommand("images")) {
-      arguments.selection.validation_fraction = 0;
+      arguments.selection.validation_fraction = arguments.held_out.value_or(0);
       const Selection selection(arguments.selection);
       show_remarks(selection.remarks());
-      moil::pretrain::export_samples(selection, arguments.out);
+      moil::pretrain::export_samples(selection, arguments.out, arguments.held_out.has_value());
       moil::publish_content(arguments.out);
     }
     return EX_OK;

@@ -10,6 +10,7 @@
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/pretrain/beginning.h"
+#include "daemon/pretrain/usual_network.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/sample_pack.h"
 #include "datasets/readers/split_labels.h"
@@ -65,7 +66,8 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
   if (!options.from.empty()) {
     model = night::read_model_folder(options.from);
   } else {
-    model.description = complete_model(read_model(options.model));
+    model.description =
+        complete_model(options.model.empty() ? usual_network(dataset) : read_model(options.model));
     model.kind = kind_of_data(model.description, dataset, options.kind);
   }
   give_labels(model, std::move(labels), task, options.trainer.seed);
@@ -288,10 +290,11 @@ void make_folder(const std::filesystem::path& folder) {
 
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out) {
-  if (options.model.empty() == options.from.empty())
+  if (!options.model.empty() && !options.from.empty())
     throw Error(ErrorCode::kInvalidArgument,
-                "name what to begin with: --model, a network's description, or --from, a model's "
-                "folder");
+                "a training begins with --model, a network's description, or with --from, a "
+                "model's folder, not with both");
+  if (options.model.empty() && options.from.empty()) (void)usual_network(dataset);
   if (options.trainable_layers && options.from.empty())
     throw Error(ErrorCode::kInvalidArgument,
                 "--trainable-layers leaves layers as they are, which is for a model that has "

@@ -21,8 +21,8 @@
 namespace moil::pretrain {
 
 struct PretrainingOptions {
-  // One of both: a network's description (docs/model-format.md), or a model's folder; its
-  // classifier is resized, and fresh if its labels were others.
+  // A network's description (docs/model-format.md), or a model's folder; its classifier is
+  // resized, and fresh if its labels were others. If both are empty: usual_network().
   std::filesystem::path model, from;
   std::optional<int> trainable_layers;  // LF(n), of `from`; empty: all
   TrainerConfig trainer;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files/file.h"
+#include "base/json/json.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/readers/class_folders.h"
 #include "datasets/readers/sample_folder.h"
@@ -52,7 +53,8 @@ Selection::Selection(const SelectionOptions& options) {
   std::vector<std::string> classes = options.classes;
   if (classes.empty()) {
     classes = bases_[0]->classes();
-    if (apart && !options.labels_are_classes) classes = joined(classes, bases_[1]->classes());
+    if (apart && !options.labels_are_classes.value_or(!labels_are_amounts()))
+      classes = joined(classes, bases_[1]->classes());
   } else {
     require_classes(*bases_[0], classes);  // held-out samples may be of some alone
   }
@@ -69,14 +71,17 @@ Selection::Selection(const SelectionOptions& options) {
 std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path& path,
                                                      const SelectionOptions& options,
                                                      double held_out) {
-  const data::SplitPolicy split{held_out, 0, options.labels_are_classes};
+  const data::SplitPolicy split{held_out, 0, options.labels_are_classes.value_or(true)};
   const std::string name = path.string();
   if (!options.label_column.empty()) {
     if (!options.format.empty())
       throw Error(ErrorCode::kInvalidArgument,
                   "a table's label column is named, so it is no " + options.format);
     auto table = std::make_unique<data::CsvTable>(
-        path, data::CsvTableOptions{.label_column = options.label_column, .split = split});
+        path,
+        data::CsvTableOptions{.label_column = options.label_column,
+                              .split = split,
+                              .amounts_are_classes = options.labels_are_classes.value_or(false)});
     remarks_.insert(remarks_.end(), table->remarks().begin(), table->remarks().end());
     return table;
   }
@@ -98,6 +103,11 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
   auto opened = data::open_sample_folder(path, folder);
   for (std::string& remark : remarks_of(*opened, path)) remarks_.push_back(std::move(remark));
   return opened;
+}
+
+bool Selection::labels_are_amounts() const {
+  const auto* table = dynamic_cast<const data::CsvTable*>(bases_[0].get());
+  return table != nullptr && table->labels_are_amounts();
 }
 
 std::vector<std::string> Selection::texts() const {
@@ -139,7 +149,8 @@ void Selection::take(const data::SampleDataset& base, const SelectionOptions& op
   }
 }
 
-void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder) {
+void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder,
+                    bool with_list) {
   if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder)) {
     throw Error(ErrorCode::kAlreadyExists, folder.string() + " is not empty");
   }
@@ -148,16 +159,22 @@ void export_samples(const data::SampleDataset& dataset, const std::filesystem::p
       throw Error(ErrorCode::kInvalidArgument, "the class '" + name + "' cannot name a folder");
   }
   std::map<data::ClassId, std::size_t> next;
+  std::string list;
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     const data::ClassId label = dataset.labels(i)[0];
-    const auto target = folder / dataset.classes()[label];
-    std::filesystem::create_directories(target);
+    const std::string& name = dataset.classes()[label];
+    std::filesystem::create_directories(folder / name);
     std::string number = std::to_string(next[label]++);
     number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
     const auto bytes = dataset.encoded(i);
     number += data::media_ending(data::media_type_of(bytes));
-    write_file_atomic(target / number, bytes);
+    write_file_atomic(folder / name / number, bytes);
+    const nlohmann::json line = {{"file", name + "/" + number},
+                                 {"labels", nlohmann::json::array({name})},
+                                 {"split", to_string(dataset.split(i))}};
+    list += line.dump() + "\n";
   }
+  if (with_list) write_file_atomic(folder / "labels.jsonl", list);
 }
 
 }  // namespace moil::pretrain

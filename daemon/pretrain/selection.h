@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct SelectionOptions {
   std::vector<std::string> classes;  // in this order; empty: all
   std::vector<std::string> known;    // other names that are classes: a folder of one is not entered
   double validation_fraction = 0.2;
-  bool labels_are_classes = true;   // samples are held out by class; else over all
+  // Samples are held out by class; else over all. Empty: by the labels.
+  std::optional<bool> labels_are_classes;
   std::size_t limit_per_class = 0;  // of each split; 0: all
   std::size_t skip_per_class = 0;   // the first so many of each class and split are passed over
 };
@@ -31,6 +33,8 @@ class Selection : public data::TableDataset<data::SampleDataset> {
 
   // What the readers passed over and how they took the folders, a line each; empty: nothing to say.
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
+  // Whether they are a table's numbers of which classes would make little (csv_table.h).
+  [[nodiscard]] bool labels_are_amounts() const;
   // Texts in the data that may say what its classes are called.
   [[nodiscard]] std::vector<std::string> texts() const;
   // Gives classes other names.
@@ -64,8 +68,10 @@ class Selection : public data::TableDataset<data::SampleDataset> {
   std::vector<std::string> remarks_;
 };
 
-// Writes FOLDER/<class>/<number>.png for every sample, or as its file else ends. kAlreadyExists
-// if the folder is not empty; kInvalidArgument if a class cannot name a folder.
-void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder);
+// Writes FOLDER/<class>/<number>.png for every sample, or as its file else ends; with_list: also
+// FOLDER/labels.jsonl, which says what each is and on which side (moilctl label import).
+// kAlreadyExists if the folder is not empty; kInvalidArgument if a class cannot name a folder.
+void export_samples(const data::SampleDataset& dataset, const std::filesystem::path& folder,
+                    bool with_list = false);
 
 }  // namespace moil::pretrain

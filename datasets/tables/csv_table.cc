@@ -33,8 +33,10 @@ CsvTable::CsvTable(const std::filesystem::path& file, const CsvTableOptions& opt
   for (const std::string& label : labels) ids[label] = 0;
   table_ = SampleTable(number_classes(ids));
   for (const std::string& label : labels) table_.add({ids.at(label)});
-  table_.apply(options.split);
-  if (options.split.by_class) tell_of_twins();
+  SplitPolicy split = options.split;
+  if (!options.amounts_are_classes && labels_are_amounts()) split.by_class = false;
+  table_.apply(split);
+  if (split.by_class) tell_of_twins();
 }
 
 void CsvTable::fail(std::size_t line, const std::string& what) const {
@@ -54,6 +56,16 @@ void CsvTable::read_names(std::string_view line, const std::string& label_column
   if (names.size() < 2) fail(1, "there is no column beside the label's");
   label_at_ = static_cast<std::size_t>(found - names.begin());
   for (const std::string& name : names) all_.push_back({name, 0, 0, 0, {}, 0});
+}
+
+bool CsvTable::labels_are_amounts() const {
+  bool are_whole = true;
+  for (const std::string& label : classes()) {
+    double value = 0;
+    if (!to_number(label, value)) return false;
+    are_whole = are_whole && value == std::floor(value);
+  }
+  return !are_whole || classes().size() > kMostNumberedClasses;
 }
 
 template <class F>

@@ -21,8 +21,12 @@ namespace moil::data {
 struct CsvTableOptions {
   std::string label_column;
   SplitPolicy split;
+  bool amounts_are_classes = true;    // else they are held out over all, if labels_are_amounts()
   std::uint64_t max_bytes = 1 << 30;  // of the text
 };
+
+// Grades from 0 to 20 are still classes.
+inline constexpr std::size_t kMostNumberedClasses = 21;
 
 class CsvTable : public TableDataset<SampleDataset> {
  public:
@@ -31,6 +35,9 @@ class CsvTable : public TableDataset<SampleDataset> {
   // length, no record. kNotFound.
   CsvTable(const std::filesystem::path& file, const CsvTableOptions& options);
 
+  // Whether the labels are numbers of which classes would make little: fractions, or more than
+  // kMostNumberedClasses.
+  [[nodiscard]] bool labels_are_amounts() const;
   // That samples are of.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   // What was left out, and records that stand under several labels; a line each.

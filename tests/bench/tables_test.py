@@ -273,6 +273,37 @@ NIGHTS_LINES = """\
 2 nights of 2 models in 7 s: 1 failed, 3 succeeded; RSS at most 3.0 MiB
 failed: night 2, desk: failed: why"""
 
+def first_hour() -> dict[str, Any]:
+    case = {"kind": "photos", "samples": 140, "labels": 10, "typed": 1, "commands": 4, "seconds_to_predict": 13.71, "local_after_learn": 1.0, "local_after_night": 0.975}
+    side = {"caught": 0.25, "answered_at_80": 0.4, "right_and_sure": 0.9}
+    job = {"without": side, "with": {**side, "caught": 0.5, "right_and_sure": 0.88}, "lost": 0.02}
+    sure = {"kind": "sounds", "by": "night", "held_out": 30, "temperature": None, "said": 0.8, "accuracy": 0.7, "error": 0.1, "wrong_at_99": 1, "at_99": 9}
+    times = dict.fromkeys(("counts", "first_tile", "first_screen", "first_proposal", "all_proposals"), 1.25)
+    page = {"photos": 1000, "memory_bytes": {"moild": 2 * MIB, "moil_review": 3 * MIB}, **{f"seconds_to_{name}": seconds for name, seconds in times.items()}}
+    cases = [{**case, "global_before": 0.999, "global_after": 1.0, "metric": "agreement"}]
+    return {"cases": cases, "strangers": {"learn": job, "night": job}, "calibration": [sure], "page": [page]}
+
+
+FIRST_HOUR = """\
+| first hour | samples | labels | typed, run | to the first prediction, s | local after setup | after the night | global before → after | which is  |
+| ---------- | ------- | ------ | ---------- | -------------------------- | ----------------- | --------------- | --------------------- | --------- |
+| photos     | 140     | 10     | 1, 4       | 13.7                       | 100.0%            | 97.5%           | 99.9% → 100.0%        | agreement |
+
+| strangers, mean of draws     | caught | answered at 80 % | known ones right and sure | lost, points |
+| ---------------------------- | ------ | ---------------- | ------------------------- | ------------ |
+| learn, without the label     | 25.0%  | 40.0%            | 90.0%                     | –            |
+| learn, with "something else" | 50.0%  | 40.0%            | 88.0%                     | 2.0          |
+| night, without the label     | 25.0%  | 40.0%            | 90.0%                     | –            |
+| night, with "something else" | 50.0%  | 40.0%            | 88.0%                     | 2.0          |
+
+| confidence | by    | held out | temperature | says, mean | is right | off by, points | wrong of those at 99 % |
+| ---------- | ----- | -------- | ----------- | ---------- | -------- | -------------- | ---------------------- |
+| sounds     | night | 30       | –           | 80.0%      | 70.0%    | 10.0           | 1 of 9                 |
+
+| the page: photos | counts, s | first tile | first screen | first proposal | all proposals | moild, MiB | moil-review, MiB |
+| ---------------- | --------- | ---------- | ------------ | -------------- | ------------- | ---------- | ---------------- |
+| 1,000            | 1.2       | 1.2        | 1.2          | 1.2            | 1.2           | 2.0        | 3.0              |"""
+
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "digits-night": (digits(), DIGITS),
     "cifar-night": (digits(), DIGITS),
@@ -280,6 +311,7 @@ EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "audio-night": (MICROPHONE, MICROPHONE_LINES),
     "image-night": (PHOTOS, PHOTOS_LINES),
     "auto": (AUTO, AUTO_LINES),
+    "first-hour": (first_hour(), FIRST_HOUR),
     "elastic": (elastic(), ELASTIC_LINES),
     "memory": (MEMORY, MEMORY_LINES),
     "crash": (CRASH, CRASH_LINES),

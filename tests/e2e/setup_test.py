@@ -57,6 +57,12 @@ def lay_out(files: Files, folder: Path) -> None:
             shutil.copy(member, folder / name)
 
 
+def write_table(file: Path, weights: dict[str, float], each: int, seed: int) -> None:
+    rng = random.Random(seed)
+    records = [f"{rng.uniform(1, 9):.3f},{rng.gauss(weight, weight / 20):.3f},{name}" for name, weight in weights.items() for _ in range(each)]
+    file.write_text("\n".join(["age,weight,fruit", *records]) + "\n")
+
+
 class SetupTest(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = world.new_folder("setup")
@@ -120,6 +126,86 @@ class SetupTest(unittest.TestCase):
         self.assertIn("broken.heic", done.stderr)
         self.assertEqual(len(self.ctl.json("schedule", "list")["schedules"]), 1)
         self.assertIn("learn photos", done.stderr, "what comes next is done")
+
+    def test_a_table_trains_a_network_of_its_own(self) -> None:
+        table = self.folder / "fruit.csv"
+        weights = {"apple": 150.0, "lime": 60.0, "melon": 1500.0}
+        write_table(table, weights, 30, 1)
+        done = self.moilctl("setup", table)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('a table of 90 records; the column "fruit" says what they are', done.stderr)
+        self.assertNotIn("moilctl learn", done.stderr, "the network knows them")
+        schedule = self.ctl.json("schedule", "show", "numbers")
+        (pack,) = self.ctl.json("pack", "list")["packs"]
+        self.assertEqual(schedule["job"]["global"]["pack"], pack["path"])
+        said = {name: self.predicted(f"5,{weight}") for name, weight in weights.items()}
+        self.assertEqual(said, {name: name for name in weights})
+        labels = self.ctl.json("label", "list")["labels"]
+        self.assertEqual({label["name"]: label["samples"] for label in labels}, dict.fromkeys(weights, 30))
+        held_out = {sample["digest"] for sample in self.ctl.json("label", "samples", "--split", "val")["samples"]}
+        self.assertEqual(len(held_out), pack["held_out"], "held out here is what the network has not seen")
+
+        with table.open("a") as more:
+            more.write("".join(f"{i},{40 + i / 10},plum\n" for i in range(10)))
+        again = self.moilctl("setup", table)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("10 added", again.stdout)
+        still = {sample["digest"] for sample in self.ctl.json("label", "samples", "--split", "val")["samples"]}
+        self.assertLessEqual(held_out, still)
+
+        self.assertEqual(self.moilctl("setup", table, "--undo").returncode, 69, "nobody said yes")
+        undone = self.moilctl("setup", table, "--undo", "--yes")
+        self.assertEqual(undone.returncode, 0, undone.stderr)
+        for group, field in (("model", "models"), ("schedule", "schedules"), ("pack", "packs")):
+            self.assertEqual(self.ctl.json(group, "list")[field], [])
+        self.assertEqual(self.ctl.json("label", "samples")["samples"], [])
+        self.assertTrue(table.exists())
+
+    def predicted(self, record: str) -> str:
+        (file := self.folder / "one.csv").write_text(record + "\n")
+        (answer,) = self.ctl.json("predict", file, "--top", "1")["predictions"]
+        return answer["top"][0]["label"]
+
+    def test_amounts_are_predicted(self) -> None:
+        table = self.folder / "prices.csv"
+        rng = random.Random(1)
+        rooms = [rng.randint(1, 9) for _ in range(80)]
+        table.write_text("price,rooms\n" + "".join(f"{100 * n + rng.random():.2f},{n}\n" for n in rooms))
+        done = self.moilctl("setup", table, "--label-column", "price", "--name", "prices")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (file := self.folder / "one.csv").write_text("4\n")
+        (answer,) = self.ctl.json("predict", file)["predictions"]
+        self.assertAlmostEqual(answer["values"][0]["value"], 400, delta=60, msg=str(answer))
+
+    def test_a_pack_is_made_of_photos_that_nobody_labelled(self) -> None:
+        made = self.moilctl("pack", "make", self.photos)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        (pack,) = self.ctl.json("pack", "list")["packs"]
+        self.assertEqual((pack["name"], pack["targets"]), ("my-photos", "model"))
+        self.assertGreater(pack["reached"], 0)
+        self.assertGreater(pack["held_out"], 0)
+        taken = self.moilctl("model", "import", self.networks / "digits/model", "--name", "seen", "--nightly", "--pack", pack["name"])
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        self.assertEqual(self.ctl.json("schedule", "show", "seen")["job"]["global"]["pack"], pack["path"])
+        again = self.moilctl("pack", "make", self.photos)
+        self.assertNotEqual(again.returncode, 0, "there is one of that name")
+        self.assertNotEqual(self.moilctl("pack", "make", self.folder / "absent").returncode, 0)
+
+    def test_what_was_set_up_is_taken_back(self) -> None:
+        self.assertEqual(self.moilctl("setup", self.photos).returncode, 0)
+        kept = next(iter(pictures(self.folder, 1, 9).values()))[0]
+        self.ctl.text("label", "add", kept, "--label", "kept")
+        dry = self.moilctl("setup", self.photos, "--undo", "--dry-run")
+        self.assertEqual(dry.returncode, 0, dry.stderr)
+        self.assertEqual(len(self.ctl.json("model", "list", "photos")["models"]) > 0, True)
+        undone = self.moilctl("setup", self.photos, "--undo", "--yes")
+        self.assertEqual(undone.returncode, 0, undone.stderr)
+        self.assertEqual(self.ctl.json("model", "list")["models"], [])
+        self.assertEqual(self.ctl.json("schedule", "list")["schedules"], [])
+        (sample,) = self.ctl.json("label", "samples")["samples"]
+        self.assertEqual(sample["labels"], ["kept"])
+        self.assertEqual(sum(1 for _ in self.photos.rglob("*.png")), 28, "the folder stays as it is")
+        self.assertEqual(self.moilctl("setup", self.photos).returncode, 0, "and it may be set up again")
 
     def test_add_takes_what_it_is_given(self) -> None:
         one, *others = self.files["paper"]

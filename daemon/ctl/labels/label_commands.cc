@@ -154,18 +154,36 @@ int rename(Session& session, const RenameOptions& options) {
 }
 
 struct ForgetOptions {
-  std::string sample;
+  std::vector<std::string> samples;
   bool yes = false;
 };
 
+// Versions of several replies, each once.
+void join_versions(Json& all, const Json& reply) {
+  for (const char* which : {"versions", "named_in"})
+    for (const Json& version : reply.value(which, Json::array()))
+      if (std::ranges::find(all[which], version) == all[which].end()) all[which].push_back(version);
+}
+
 int forget(Session& session, const ForgetOptions& options) {
   SampleNames names(session);
-  const std::string digest = names.digest_of(options.sample);
-  if (!options.yes) session.require_consent(false, "forget " + names.title(digest) + " for good");
-  const Json reply = session.call("label.forget", {{"digest", digest}});
-  if (session.printed_json(reply)) return EX_OK;
-  session.console.print("sample forgotten");
-  tell_versions(session.console, reply);
+  const std::vector<std::string> digests = names.digests_within(options.samples);
+  const auto count = static_cast<std::int64_t>(digests.size());
+  if (!options.yes && count > 0)
+    session.require_consent(
+        false, "forget " + (count == 1 ? names.title(digests[0]) : counted(count, "sample")) +
+                   " for good");
+  Json all{{"forgotten", count}, {"versions", Json::array()}, {"named_in", Json::array()}};
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    join_versions(all, session.call("label.forget", {{"digest", digests[i]}}));
+    if (count > 1)
+      session.console.bar(static_cast<double>(i + 1) / static_cast<double>(count), "forgetting",
+                          std::to_string(i + 1));
+  }
+  session.console.end_bar();
+  if (session.printed_json(all)) return EX_OK;
+  session.console.print((count == 1 ? "sample" : counted(count, "sample")) + " forgotten");
+  tell_versions(session.console, all);
   return EX_OK;
 }
 
@@ -222,9 +240,12 @@ void add_sample_commands(cli::Command group, Action& chosen) {
   command.add_option("--limit", listed->limit, "at most so many; all if left out");
 
   const auto forgotten = std::make_shared<ForgetOptions>();
-  command = add_command(group, "forget", "remove a sample and all that was made of it", chosen,
+  command = add_command(group, "forget", "remove samples and all that was made of them", chosen,
                         forgotten, forget);
-  command.add_option("SAMPLE", forgotten->sample, kSampleHelp).required();
+  command
+      .add_option("SAMPLE", forgotten->samples,
+                  std::string(kSampleHelp) + "; a folder: those that are in it")
+      .required();
   add_yes(command, forgotten->yes);
 }
 

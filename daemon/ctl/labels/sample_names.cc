@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/files/file.h"
+#include "daemon/ctl/labels/sample_files.h"
 #include "datasets/identity/digest.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/text.h"
@@ -100,6 +102,26 @@ std::string SampleNames::digest_of(const std::string& given) {
 std::vector<std::string> SampleNames::digests_of(const std::vector<std::string>& given) {
   std::vector<std::string> digests;
   for (const std::string& one : given) digests.push_back(digest_of(one));
+  return digests;
+}
+
+std::vector<std::string> SampleNames::digests_within(const std::vector<std::string>& given) {
+  std::vector<std::string> digests;
+  std::set<std::string> known, taken;
+  const auto take = [&](std::string digest) {
+    if (taken.insert(digest).second) digests.push_back(std::move(digest));
+  };
+  for (const std::string& one : given) {
+    if (!fs::is_directory(one)) {
+      take(digest_of(one));
+      continue;
+    }
+    for (const Json& sample : samples()) known.insert(sample["digest"].get<std::string>());
+    for (const fs::path& file : gather_samples({one}).files)
+      if (const std::string digest = data::digest_of(read_file(file, data::kMaxSampleBytes)).hex();
+          known.contains(digest))
+        take(digest);
+  }
   return digests;
 }
 

@@ -20,6 +20,8 @@ class SampleNames {
   // kNotFound; kInvalidArgument, with the candidates, if it may be several.
   [[nodiscard]] std::string digest_of(const std::string& given);
   [[nodiscard]] std::vector<std::string> digests_of(const std::vector<std::string>& given);
+  // The same, and of a folder those of its files that are samples; each once.
+  [[nodiscard]] std::vector<std::string> digests_within(const std::vector<std::string>& given);
   // "beach.jpg (cat)", of a sample that is there; else its digest.
   [[nodiscard]] std::string title(const std::string& digest);
 

@@ -38,8 +38,18 @@ std::string absolute(const std::filesystem::path& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
 }
 
+// Of a pack that was copied here; empty if none is called so.
+std::string path_of_pack(Session& session, const std::string& name) {
+  const Json packs = session.call("pack.list", Json::object())["packs"];
+  for (const Json& pack : packs)
+    if (pack["name"] == name) return pack["path"];
+  return "";
+}
+
 // The nights' pack: the one that was named, or what moil-pretrain wrote beside the model.
-std::string pack_of(const ModelImportOptions& options) {
+std::string pack_of(Session& session, const ModelImportOptions& options) {
+  if (!options.pack.empty() && !std::filesystem::exists(options.pack))
+    if (std::string path = path_of_pack(session, options.pack); !path.empty()) return path;
   if (!options.pack.empty()) return absolute(options.pack);
   const auto beside =
       std::filesystem::path(absolute(options.path + "/")).parent_path().parent_path() / "pack";
@@ -84,7 +94,7 @@ void require_no_schedule(Session& session, const std::string& name) {
 
 int import_model(Session& session, const ModelImportOptions& options) {
   const std::string path = absolute(options.path);
-  const std::string pack = options.nightly ? pack_of(options) : "";
+  const std::string pack = options.nightly ? pack_of(session, options) : "";
   Json params = {{"name", options.name}, {"path", path}, {"activate", !options.keep_inactive}};
   if (options.nightly) {
     require_no_schedule(session, options.name);
@@ -219,8 +229,9 @@ void add_model_commands(cli::Command app, Action& chosen) {
   command.add_flag("--inactive", imported->keep_inactive, "do not put it in service");
   command.add_flag("--nightly", imported->nightly,
                    "and personalize it in every night that has new labels or a new pack");
-  command.add_option("--pack=DIR", imported->pack,
-                     "the global pack of these nights; what lies beside the model if left out");
+  command.add_option("--pack=PACK", imported->pack,
+                     "the global pack of these nights, a folder or a name of pack list; what lies "
+                     "beside the model if left out");
 
   const auto listed = std::make_shared<ModelOptions>();
   command = add_command(group, "list", "versions of models", chosen, listed, list);

@@ -1,4 +1,4 @@
-// moilctl pack import|list|rm
+// moilctl pack import|list|rm; make is in setup/pack_make_command.cc
 #include <fcntl.h>
 #include <sysexits.h>
 
@@ -109,6 +109,8 @@ void add_pack_commands(cli::Command app, Action& chosen) {
                                      chosen, imported, import_pack);
   command.add_option("DIR", imported->path, "the pack's folder").required();
   command.add_option("--name", imported->name, "the folder's name if left out");
+
+  add_pack_make_command(group, chosen);
 
   add_command(group, "list", "packs that were copied here", chosen, std::make_shared<NoOptions>(),
               list_packs);

@@ -20,14 +20,14 @@ struct ShortAddOptions {
 // labels, and files whose label is said later.
 std::vector<Words> commands_of(const ShortAddOptions& options) {
   std::vector<Words> commands;
-  Words files{"label", "add"};
+  Words files{"moilctl", "label", "add"};
   for (const std::string& path : options.paths) {
     if (options.label.empty() && fs::is_directory(path))
-      commands.push_back({"label", "import", path});
+      commands.push_back({"moilctl", "label", "import", path});
     else
       files.push_back(path);
   }
-  if (files.size() == 2) return commands;
+  if (files.size() == 3) return commands;
   const Words how = options.label.empty() ? Words{"--unlabelled"} : Words{"--label", options.label};
   files.insert(files.end(), how.begin(), how.end());
   commands.push_back(std::move(files));

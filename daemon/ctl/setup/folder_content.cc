@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "base/error.h"
+#include "base/files/file.h"
 #include "base/files/unique_fd.h"
 #include "daemon/ctl/labels/sample_files.h"
 #include "daemon/ctl/text.h"
+#include "datasets/labels/csv_line.h"
 #include "datasets/labels/media_type.h"
 
 namespace fs = std::filesystem;
@@ -15,12 +19,14 @@ namespace moil::daemon::ctl {
 namespace {
 
 constexpr std::size_t kMostFolders = 4;
+constexpr std::uint64_t kMostTableBytes = 1 << 30;
 
-std::string some_of(const std::set<std::string>& names) {
+template <class Names>
+std::string some_of(const Names& names, std::size_t most) {
   std::string text;
   std::size_t n = 0;
   for (const std::string& name : names) {
-    if (n++ == kMostFolders) return text + ", ...";
+    if (n++ == most) return text + ", ...";
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;
@@ -35,6 +41,9 @@ std::string FolderContent::kind() const {
 }
 
 std::string FolderContent::in_words() const {
+  if (is_table())
+    return "a table of " + counted(static_cast<std::int64_t>(numbers), "record") +
+           "; the column \"" + label_column + "\" says what they are";
   std::vector<std::string> parts;
   if (images > 0) parts.push_back(counted(static_cast<std::int64_t>(images), "photo"));
   if (sounds > 0) parts.push_back(counted(static_cast<std::int64_t>(sounds), "sound"));
@@ -46,7 +55,7 @@ std::string FolderContent::in_words() const {
   if (text.empty()) return "no photo, sound or file of numbers";
   if (!labels.empty())
     text += " in " + counted(static_cast<std::int64_t>(labels.size()), "folder") + " (" +
-            some_of(labels) + ")";
+            some_of(labels, kMostFolders) + ")";
   if (!labels.empty() && unlabelled > 0)
     text += ", " + std::to_string(unlabelled) + " of them beside these";
   return text;
@@ -69,6 +78,24 @@ FolderContent look_into(const fs::path& folder) {
     else
       ++content.unlabelled;
   }
+  return content;
+}
+
+FolderContent look_into_table(const fs::path& file, const std::string& label_column) {
+  const std::string text = read_text(file, kMostTableBytes);
+  std::string_view rest = data::without_mark(text), line;
+  (void)data::next_line(rest, line);
+  const std::vector<std::string> names = data::fields_of(line, data::separator_of(line));
+  FolderContent content;
+  while (data::next_line(rest, line)) content.numbers += line.empty() ? 0 : 1;
+  if (names.size() < 2 || content.numbers == 0)
+    throw Error(ErrorCode::kBadData, file.string() +
+                                         ": a table has a line of names, two columns or more, and "
+                                         "a record a line");
+  content.label_column = label_column.empty() ? names.back() : label_column;
+  if (std::ranges::find(names, content.label_column) == names.end())
+    throw Error(ErrorCode::kInvalidArgument, file.string() + " has no column \"" + label_column +
+                                                 "\"; its columns are " + some_of(names, 40));
   return content;
 }
 

@@ -23,4 +23,17 @@ struct InstalledNetwork {
 // none.
 [[nodiscard]] std::vector<InstalledNetwork> installed_networks(const std::filesystem::path& folder);
 
+// Which network a folder of such samples gets: the one that is named, or the default of its kind.
+// kNotFound, with what to do, if there is none; kInvalidArgument for one of another kind.
+[[nodiscard]] InstalledNetwork network_for(const std::string& kind, const std::string& named,
+                                           const std::vector<InstalledNetwork>& installed);
+
+// "photos", "sounds": what people call samples of the kind, and the model of them.
+[[nodiscard]] std::string usual_name(const std::string& kind);
+
+// The folder of the model that `named` is: a model's folder, or an installed network; if it is
+// empty, of the kind's usual network. Throws as network_for().
+[[nodiscard]] std::filesystem::path model_folder_for(const std::string& kind,
+                                                     const std::string& named);
+
 }  // namespace moil::daemon::ctl

@@ -1,6 +1,7 @@
-// Commands of moilctl that another one is made of: shown as a user would type them, and run so.
+// Commands that another one is made of: shown as a user would type them, and run so.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,26 @@
 
 namespace moil::daemon::ctl {
 
-using Words = std::vector<std::string>;  // without the program's name
+using Words = std::vector<std::string>;  // a program of moild's, and what follows its name
 
 // "moilctl label import '/home/anna/my photos'", for a shell.
 [[nodiscard]] std::string shell_text(const Words& words);
-// Runs moilctl with the words, the session's socket and its --json; the terminal is the same. Its
-// exit status; 128 and the signal if one ended it.
+// Runs the program that lies beside this one; the terminal is the same. moilctl gets the session's
+// socket and its --json; with --json, others print to the standard error. Its exit status; 128 and
+// the signal if one ended it.
 int run_own(const Session& session, const Words& words);
+
+// A folder for what one command leaves to the next; goes with its content.
+class ScratchFolder {
+ public:
+  ScratchFolder();  // makes nothing yet
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  const std::filesystem::path path_;
+};
 
 }  // namespace moil::daemon::ctl

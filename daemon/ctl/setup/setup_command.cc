@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/setup/installed_network.h"
 #include "daemon/ctl/setup/setup_steps.h"
 
 namespace fs = std::filesystem;
@@ -15,32 +16,47 @@ namespace moil::daemon::ctl {
 namespace {
 
 struct SetupOptions {
-  std::string folder, name, model, pack;
-  bool dry_run = false;
+  std::string source, name, model, pack, label_column;
+  bool dry_run = false, undo = false, yes = false;
 };
 
 fs::path absolute_path(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
-bool is_a_model(const fs::path& folder) { return fs::exists(folder / "model.json"); }
-
-SetupWanted wanted_of(const SetupOptions& options, const std::string& kind) {
-  SetupWanted wanted;
-  wanted.folder = absolute_path(options.folder);
-  wanted.name = options.name.empty() ? usual_name(kind) : options.name;
-  if (!options.pack.empty()) wanted.pack = absolute_path(options.pack);
-  if (is_a_model(options.model)) {
-    wanted.model = absolute_path(options.model);
-  } else {
-    const InstalledNetwork network =
-        network_for(kind, options.model, installed_networks(networks_folder()));
-    wanted.model = network.folder / "model";
-  }
+SetupWanted wanted_of(const SetupOptions& options, const std::string& kind,
+                      const ScratchFolder& scratch) {
+  SetupWanted wanted{absolute_path(options.source), options.name, "", "", scratch.path()};
+  if (wanted.name.empty()) wanted.name = usual_name(kind);
+  wanted.pack = options.pack;
+  if (fs::exists(options.pack)) wanted.pack = absolute_path(options.pack);
+  // Numbers need no network that is there: one is trained of them.
+  if (!options.undo && (kind != "rows" || !options.model.empty()))
+    wanted.model = model_folder_for(kind, options.model);
   return wanted;
 }
 
-bool has_model(Session& session, const std::string& name) {
+bool is_listed(const Json& list, const char* field, const std::string& name) {
+  return std::ranges::any_of(list, [&](const Json& one) { return one[field] == name; });
+}
+
+SetupPresent present_of(Session& session, const std::string& name) {
   const Json models = session.list("model.list", Json::object(), "models")["models"];
-  return std::ranges::any_of(models, [&](const Json& model) { return model["model"] == name; });
+  const Json packs = session.call("pack.list", Json::object())["packs"];
+  return {is_listed(models, "model", name), is_listed(packs, "name", name)};
+}
+
+FolderContent content_of(const SetupOptions& options) {
+  if (fs::is_regular_file(options.source))
+    return look_into_table(options.source, options.label_column);
+  if (!fs::is_directory(options.source))
+    throw Error(ErrorCode::kNotFound, options.source + ": there is no such folder");
+  if (!options.label_column.empty())
+    throw Error(ErrorCode::kInvalidArgument, options.source + " is a folder, and no table");
+  FolderContent content = look_into(options.source);
+  if (content.samples() == 0)
+    throw Error(ErrorCode::kNotFound, options.source + ": it holds " + content.in_words() +
+                                          "; setup takes a folder of samples, in sub-folders that "
+                                          "are named by what they show, or a table (CSV)");
+  return content;
 }
 
 void tell(Session& session, const SetupStep& step) {
@@ -61,29 +77,31 @@ int run_steps(Session& session, const std::vector<SetupStep>& steps) {
   return refused;
 }
 
+std::string next_of(const FolderContent& content) {
+  if (!content.is_labelled()) return "\nnext: say what they show, with moilctl label review";
+  return "\nnext: moilctl predict FILE says what the model takes it for; nights go on by "
+         "themselves (moilctl status)";
+}
+
 int setup(Session& session, const SetupOptions& options) {
-  if (!fs::is_directory(options.folder))
-    throw Error(ErrorCode::kNotFound, options.folder + ": there is no such folder");
-  const FolderContent content = look_into(options.folder);
-  if (content.samples() == 0)
-    throw Error(ErrorCode::kNotFound, options.folder + ": it holds " + content.in_words() +
-                                          "; setup takes a folder of samples, in sub-folders that "
-                                          "are named by what they show");
-  const SetupWanted wanted = wanted_of(options, content.kind());
-  session.console.note(options.folder + ": " + content.in_words());
-  const bool is_there = has_model(session, wanted.name);
-  const std::vector<SetupStep> steps = setup_steps(wanted, content, is_there);
+  const FolderContent content = content_of(options);
+  const ScratchFolder scratch;
+  const SetupWanted wanted = wanted_of(options, content.kind(), scratch);
+  session.console.note(options.source + ": " + content.in_words());
+  const SetupPresent present = present_of(session, wanted.name);
+  const std::vector<SetupStep> steps =
+      options.undo ? undo_steps(wanted, content, present) : setup_steps(wanted, content, present);
   if (options.dry_run) {
     for (const SetupStep& step : steps) tell(session, step);
     return EX_OK;
   }
+  if (options.undo)
+    session.require_consent(options.yes, "remove the model " + wanted.name +
+                                             " with its nights, and forget the samples of " +
+                                             options.source + ", for good");
   const int status = run_steps(session, steps);
-  if (status != EX_OK && status != EX_DATAERR) return status;
-  session.console.note(
-      content.labels.empty()
-          ? "\nnext: say what they show, with moilctl label review"
-          : "\nnext: moilctl predict FILE says what the model takes it for; nights go on by "
-            "themselves (moilctl status)");
+  if (!options.undo && (status == EX_OK || status == EX_DATAERR))
+    session.console.note(next_of(content));
   return status;
 }
 
@@ -96,17 +114,25 @@ void add_setup_command(cli::Command app, Action& chosen) {
       chosen, options, setup);
   command.group(kEveryday).example("moilctl setup ~/Photos");
   command
-      .add_option("FOLDER", options->folder,
-                  "photos or sounds, in sub-folders that are named by what they show")
+      .add_option("PATH", options->source,
+                  "photos or sounds, in sub-folders that are named by what they show; or a table "
+                  "(CSV) with a line of names and a record a line")
       .required();
-  command.add_option("--name=NAME", options->name,
-                     "the model's name on this device: \"photos\" or \"sounds\" if left out");
+  command.add_option(
+      "--name=NAME", options->name,
+      "the model's name on this device: \"photos\", \"sounds\" or \"numbers\" if left out");
   command.add_option("--model=MODEL", options->model,
-                     "an installed network's name, or a model's folder; the usual one of the kind "
-                     "if left out");
-  command.add_option("--pack=DIR", options->pack,
-                     "the global pack of the nights; what lies beside the model if left out");
+                     "an installed network's name, or a model's folder; if left out, the usual one "
+                     "of the kind, and for numbers one that is trained of them");
+  command.add_option("--pack=PACK", options->pack,
+                     "the global pack of the nights, a folder or a name of pack list; what lies "
+                     "beside the model if left out");
+  command.add_option("--label-column=COLUMN", options->label_column,
+                     "of a table: what the records are; the last one if left out");
   command.add_flag("--dry-run", options->dry_run, "only say which commands it consists of");
+  command.add_flag("--undo", options->undo,
+                   "take it back: remove the model and its nights, and forget these samples");
+  add_yes(command, options->yes);
 }
 
 }  // namespace moil::daemon::ctl

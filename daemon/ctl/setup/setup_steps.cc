@@ -1,76 +1,91 @@
 #include "daemon/ctl/setup/setup_steps.h"
 
-#include <algorithm>
-
-#include "base/error.h"
-
 namespace moil::daemon::ctl {
 namespace {
 
-std::string names_of(const std::vector<InstalledNetwork>& networks) {
-  std::string text;
-  for (const InstalledNetwork& network : networks)
-    text += (text.empty() ? "" : ", ") + network.name;
-  return text;
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
 }
 
-[[noreturn]] void fail_without(const std::string& kind) {
-  if (kind == "rows")
-    throw Error(ErrorCode::kNotFound,
-                "no network that is ready made reads numbers, for each table has columns of its "
-                "own; train one from it (moil-pretrain train --data TABLE.csv --label-column "
-                "COLUMN ...), then moilctl model import");
-  throw Error(ErrorCode::kNotFound,
-              "no network for " + usual_name(kind) +
-                  " is installed: install the package moild-models, or name a model's folder with "
-                  "--model");
+Words import_words(const SetupWanted& wanted, const std::string& model, const std::string& pack) {
+  Words words{"moilctl", "model", "import", model, "--name", wanted.name, "--nightly"};
+  if (!pack.empty()) append(words, {"--pack", pack});
+  return words;
+}
+
+// moil-pretrain's words for the numbers of a table or a folder.
+Words data_words(const std::string& command, const SetupWanted& wanted,
+                 const FolderContent& content) {
+  Words words{"moil-pretrain", command, "--data", wanted.source.string()};
+  if (content.is_table()) append(words, {"--label-column", content.label_column});
+  return words;
+}
+
+// A network of their own: each table has columns of its own, so that none is ready made.
+void learn_numbers(const SetupWanted& wanted, const FolderContent& content, bool has_pack,
+                   std::vector<SetupStep>& steps) {
+  const std::filesystem::path base = wanted.scratch / "base";
+  Words train = data_words("train", wanted, content);
+  append(train, {"--out", base.string()});
+  steps.push_back({"a network that learns them", std::move(train)});
+  if (has_pack)
+    steps.push_back({"the pack of a setup before", {"moilctl", "pack", "rm", wanted.name}});
+  steps.push_back({"the records that nights mix in",
+                   {"moilctl", "pack", "import", (base / "pack").string(), "--name", wanted.name}});
+  steps.push_back({"the network, and a night whenever there are new labels",
+                   import_words(wanted, (base / "model").string(), wanted.name)});
+}
+
+// Records as files; on the sides on which the network has learned or not learned them, if it just
+// did.
+Words files_words(const SetupWanted& wanted, const FolderContent& content, bool is_trained_now) {
+  Words words = data_words("images", wanted, content);
+  if (is_trained_now) append(words, {"--val-fraction", "0.2"});
+  append(words, {"--out", (wanted.scratch / "samples").string()});
+  return words;
 }
 
 }  // namespace
 
-std::string usual_name(const std::string& kind) {
-  return kind == "sound" ? "sounds" : kind == "rows" ? "numbers" : "photos";
-}
-
-InstalledNetwork network_for(const std::string& kind, const std::string& named,
-                             const std::vector<InstalledNetwork>& installed) {
-  if (!named.empty()) {
-    const auto found = std::ranges::find(installed, named, &InstalledNetwork::name);
-    if (found == installed.end())
-      throw Error(ErrorCode::kNotFound,
-                  "no network \"" + named + "\" is installed" +
-                      (installed.empty() ? "" : "; there are " + names_of(installed)) +
-                      "; a model's folder may be named as well");
-    if (found->kind != kind)
-      throw Error(ErrorCode::kInvalidArgument, named + " takes " + usual_name(found->kind) +
-                                                   ", and the folder holds mostly " +
-                                                   usual_name(kind));
-    return *found;
-  }
-  std::vector<InstalledNetwork> fitting = installed;
-  std::erase_if(fitting, [&](const InstalledNetwork& network) { return network.kind != kind; });
-  if (fitting.empty()) fail_without(kind);
-  const auto usual = std::ranges::find(fitting, true, &InstalledNetwork::is_default);
-  return usual == fitting.end() ? fitting.front() : *usual;
-}
-
 std::vector<SetupStep> setup_steps(const SetupWanted& wanted, const FolderContent& content,
-                                   bool has_model) {
+                                   const SetupPresent& present) {
+  const bool are_numbers = content.kind() == "rows", trains = are_numbers && wanted.model.empty();
   std::vector<SetupStep> steps;
-  if (!has_model) {
-    Words words{"model", "import", wanted.model, "--name", wanted.name, "--nightly"};
-    if (!wanted.pack.empty()) words.insert(words.end(), {"--pack", wanted.pack});
-    steps.push_back({"the network, and a night whenever there are new labels", words});
-  }
-  steps.push_back({content.labels.empty() ? "the samples, whose labels are said later"
+  if (!present.model && trains) learn_numbers(wanted, content, present.pack, steps);
+  if (!present.model && !trains)
+    steps.push_back({"the network, and a night whenever there are new labels",
+                     import_words(wanted, wanted.model, wanted.pack)});
+  if (are_numbers)
+    steps.push_back(
+        {"the records as files", files_words(wanted, content, trains && !present.model)});
+  steps.push_back({!content.is_labelled() ? "the samples, whose labels are said later"
+                   : content.is_table()   ? "the records, and what they are"
                                           : "the samples, each folder's name as their label",
-                   {"label", "import", wanted.folder.string()},
+                   {"moilctl", "label", "import",
+                    (are_numbers ? wanted.scratch / "samples" : wanted.source).string()},
                    "the others are added"});
-  if (!content.labels.empty())
+  if (content.is_labelled() && (present.model || !trains))
     steps.push_back({"the new labels, at once",
-                     {"learn", wanted.name},
+                     {"moilctl", "learn", wanted.name},
                      "the next night learns them",
                      /*is_needed=*/false});
+  return steps;
+}
+
+std::vector<SetupStep> undo_steps(const SetupWanted& wanted, const FolderContent& content,
+                                  const SetupPresent& present) {
+  std::vector<SetupStep> steps;
+  if (present.model)
+    steps.push_back({"the model and its nights", {"moilctl", "model", "rm", wanted.name, "--yes"}});
+  const bool are_numbers = content.kind() == "rows";
+  if (are_numbers && present.pack)
+    steps.push_back({"its records", {"moilctl", "pack", "rm", wanted.name}});
+  if (are_numbers)
+    steps.push_back(
+        {"the records as files, to tell which they are", files_words(wanted, content, false)});
+  const auto samples = are_numbers ? wanted.scratch / "samples" : wanted.source;
+  steps.push_back({"the samples that " + wanted.source.string() + " holds; it stays as it is",
+                   {"moilctl", "label", "forget", samples.string(), "--yes"}});
   return steps;
 }
 

@@ -2,20 +2,25 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/ctl/setup/folder_content.h"
-#include "daemon/ctl/setup/installed_network.h"
 #include "daemon/ctl/setup/own_command.h"
 
 namespace moil::daemon::ctl {
 
 struct SetupWanted {
-  std::filesystem::path folder;  // absolute
-  std::string name;              // of the model on this device
-  std::string model, pack;       // folders; empty: by the network that is installed
+  std::filesystem::path source;   // absolute: a folder, or a table
+  std::string name;               // of the model on this device
+  std::string model;              // a folder; empty: numbers are learned from nothing
+  std::string pack;               // a folder, or a name of pack list; empty: beside the model
+  std::filesystem::path scratch;  // for what one step leaves to the next
+};
+
+// What is on the device already.
+struct SetupPresent {
+  bool model = false, pack = false;  // of the wanted name
 };
 
 struct SetupStep {
@@ -27,16 +32,14 @@ struct SetupStep {
   bool is_needed = true;
 };
 
-// Which network a folder of such samples gets: the one that is named, or the default of its kind.
-// kNotFound, with what to do, if there is none; kInvalidArgument for one of another kind.
-[[nodiscard]] InstalledNetwork network_for(const std::string& kind, const std::string& named,
-                                           const std::vector<InstalledNetwork>& installed);
-
-// "photos", "sounds": what people call samples of the kind, and the model of them.
-[[nodiscard]] std::string usual_name(const std::string& kind);
-
-// has_model: the model is there, so that labels alone are added.
+// If the model is there, labels alone are added.
 [[nodiscard]] std::vector<SetupStep> setup_steps(const SetupWanted& wanted,
-                                                 const FolderContent& content, bool has_model);
+                                                 const FolderContent& content,
+                                                 const SetupPresent& present);
+
+// What takes all of that back: model, schedule and pack, and the samples that the source holds.
+[[nodiscard]] std::vector<SetupStep> undo_steps(const SetupWanted& wanted,
+                                                const FolderContent& content,
+                                                const SetupPresent& present);
 
 }  // namespace moil::daemon::ctl

@@ -291,6 +291,13 @@ void require_places(const std::vector<RowColumn>& columns, const std::vector<std
 
 }  // namespace
 
+std::vector<std::int64_t> dims_of_rows(const SampleDataset& dataset) {
+  if (const auto columns = columns_of(dataset); !columns.empty())
+    return {static_cast<std::int64_t>(places_of(columns))};
+  Shape shape = without_ones(shape_of_numbers(dataset.encoded(0), dataset.name(0)));
+  return shape.empty() ? Shape{1} : shape;
+}
+
 RowsDescription describe_rows(const std::vector<std::int64_t>& dims, const SampleDataset& dataset,
                               std::span<const std::size_t> samples, std::int64_t hop) {
   struct Column {

@@ -41,6 +41,10 @@ struct RowsDescription {
 [[nodiscard]] KindPtr rows_kind(RowsDescription description);
 [[nodiscard]] KindPtr rows_kind_from_json(const nlohmann::json& fields);
 
+// The dims of a network that sees all of a sample: the columns' places, or the shape of the first
+// one, dimensions of 1 aside. kBadData as columns_of() and read_numbers().
+[[nodiscard]] std::vector<std::int64_t> dims_of_rows(const SampleDataset& dataset);
+
 // Describes samples of these dims, with the means and deviations of the data; 1 if a column never
 // changes. Records of text, or of which some lack values, get "columns"; places that are 0 or 1
 // stay so. kBadData names a sample that does not fit.

@@ -40,8 +40,11 @@ TEST(Pretraining, WhatWouldBeRefusedAfterwardsIsRefusedBefore) {
   const NumberImages good({"a", "b"}, 4);
   PretrainingOptions options;
   const auto neither = refusal(good, options, temp / "out", ErrorCode::kInvalidArgument);
-  EXPECT_THAT(neither, HasSubstr("--from"));
-  options.model = "model.json";
+  EXPECT_THAT(neither, HasSubstr("numbers alone need neither"));
+  options.model = options.from = "model.json";
+  const auto both = refusal(good, options, temp / "out", ErrorCode::kInvalidArgument);
+  EXPECT_THAT(both, HasSubstr("not with both"));
+  options.from.clear();
   options.trainable_layers = 1;
   EXPECT_THAT(refusal(good, options, temp / "out", ErrorCode::kInvalidArgument),
               HasSubstr("--trainable-layers"));

@@ -2,6 +2,9 @@
 
 #include <fstream>
 
+#include "base/files/file.h"
+#include "base/json/json.h"
+#include "datasets/labels/csv_line.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::pretrain {
@@ -101,6 +104,27 @@ TEST_F(SelectionTest, ExportsWhatItReads) {
   ASSERT_EQ(again.size(), selection.size());
   for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again.encoded(i), selection.encoded(i));
   EXPECT_EQ(error_of([&] { export_samples(selection, temp_ / "out"); }), ErrorCode::kAlreadyExists);
+  EXPECT_FALSE(std::filesystem::exists(temp_ / "out/labels.jsonl"));
+}
+
+TEST_F(SelectionTest, AListSaysOnWhichSideEachIs) {
+  SelectionOptions options = digits(10, {"4", "7"});
+  options.validation_fraction = 0.2;
+  const Selection selection(options);
+  export_samples(selection, temp_ / "out", /*with_list=*/true);
+  const std::string list = read_text(temp_ / "out/labels.jsonl");
+  std::string_view rest = list, line;
+  std::size_t held_out = 0, samples = 0;
+  for (; data::next_line(rest, line); ++samples) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["split"], to_string(selection.split(samples)));
+    EXPECT_EQ(json["labels"].size(), 1U);
+    EXPECT_TRUE(std::filesystem::exists(temp_ / "out" / json["file"].get<std::string>())) << json;
+    held_out += json["split"] == "val" ? 1 : 0;
+  }
+  EXPECT_EQ(samples, selection.size());
+  EXPECT_EQ(held_out, data::samples_of(selection, data::Split::kValidation).size());
+  EXPECT_GT(held_out, 0U);
 }
 
 }  // namespace

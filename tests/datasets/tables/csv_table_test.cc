@@ -44,6 +44,38 @@ TEST_F(CsvTableTest, OtherSeparatorsAndGzip) {
   EXPECT_EQ(CsvTable(file(), {.label_column = "label", .split = {}}).size(), 2U);
 }
 
+TEST_F(CsvTableTest, FractionsAndManyNumbersAreAmounts) {
+  const auto of = [&](const std::vector<std::string>& labels) {
+    std::string text = "a,label\n";
+    for (const std::string& label : labels) text += "1," + label + "\n";
+    return open(text).labels_are_amounts();
+  };
+  EXPECT_FALSE(of({"on", "off"}));
+  EXPECT_FALSE(of({"1", "2", "unknown"}));
+  EXPECT_FALSE(of({"0", "1"}));
+  EXPECT_TRUE(of({"0", "1.5"}));
+  EXPECT_TRUE(of({"-0.25", "1e3"}));
+  std::vector<std::string> grades;
+  for (std::size_t i = 0; i < kMostNumberedClasses; ++i) grades.push_back(std::to_string(i));
+  EXPECT_FALSE(of(grades));
+  grades.emplace_back("21");
+  EXPECT_TRUE(of(grades));
+}
+
+TEST_F(CsvTableTest, AmountsAreHeldOutOverAllIfTheyAreNoClasses) {
+  std::string text = "a,label\n";
+  for (int i = 0; i < 50; ++i) text += std::to_string(i) + "," + std::to_string(i) + ".5\n";
+  test::write_text(file(), text);
+  const auto held_out = [&](bool are_classes) {
+    const SplitPolicy split{.validation_fraction = 0.2, .seed = 0, .by_class = true};
+    const CsvTable table(
+        file(), {.label_column = "label", .split = split, .amounts_are_classes = are_classes});
+    return samples_of(table, Split::kValidation).size();
+  };
+  EXPECT_EQ(held_out(false), 10U);
+  EXPECT_EQ(held_out(true), 0U) << "each is the only one of its class";
+}
+
 TEST_F(CsvTableTest, WhatIsWrongIsNamed) {
   refused(ErrorCode::kInvalidArgument, "a,b\n1,2\n", {"\"label\"", "a, b"});
   refused(ErrorCode::kBadData, "a,label\n1,x\n2,x\nmany,y\n", {"t.csv:4", "\"a\"", "'many'"});

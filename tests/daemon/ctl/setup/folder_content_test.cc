@@ -1,5 +1,6 @@
 #include "daemon/ctl/setup/folder_content.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -46,6 +47,32 @@ TEST_F(Folder, OfSoundsIsOne) {
   write("rain/1.ogg", kOgg);
   EXPECT_EQ(look_into(folder_.path()).kind(), "sound");
   EXPECT_EQ(look_into(folder_.path()).in_words(), "1 sound in 1 folder (rain)");
+}
+
+TEST_F(Folder, ATableIsSaidByItsLastColumnOrTheOneThatIsNamed) {
+  write("t.csv", "size,state,class\n1,on,b\n2,off,a\n\n3,on,a\n");
+  const FolderContent content = look_into_table(folder_ / "t.csv", "");
+  EXPECT_TRUE(content.is_table());
+  EXPECT_TRUE(content.is_labelled());
+  EXPECT_EQ(content.kind(), "rows");
+  EXPECT_EQ(content.in_words(), "a table of 3 records; the column \"class\" says what they are");
+  EXPECT_EQ(look_into_table(folder_ / "t.csv", "size").label_column, "size");
+}
+
+TEST_F(Folder, WhatIsNoTableIsSaid) {
+  const auto refusal = [&](const std::string& text, const std::string& column) -> std::string {
+    write("t.csv", text);
+    try {
+      return look_into_table(folder_ / "t.csv", column).label_column;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal("a,b\n1,2\n", "weight"), HasSubstr("its columns are a, b"));
+  for (const char* text : {"", "a,b\n", "a\n1\n", "\n\n"})
+    EXPECT_THAT(refusal(text, ""), HasSubstr("a record a line"));
+  EXPECT_THROW((void)look_into_table(folder_ / "absent.csv", ""), Error);
 }
 
 }  // namespace

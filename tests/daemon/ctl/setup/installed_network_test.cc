@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
+using ::testing::HasSubstr;
+
 class Networks : public ::testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) const {
@@ -44,9 +46,37 @@ TEST_F(Networks, WhatIsNoneIsNamed) {
       ADD_FAILURE() << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kBadData) << text;
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("broken/network.json")) << text;
+      EXPECT_THAT(error.what(), HasSubstr("broken/network.json")) << text;
     }
   }
+}
+
+std::vector<InstalledNetwork> shelf() {
+  return {{"birds", "/n/birds", "sound", "Birds", "", false},
+          {"lite", "/n/lite", "image", "Lite", "", true},
+          {"other", "/n/other", "image", "Other", "", false},
+          {"yamnet", "/n/yamnet", "sound", "YAMNet", "", true}};
+}
+
+std::string refusal_of(const std::string& kind, const std::string& named,
+                       const std::vector<InstalledNetwork>& installed) {
+  try {
+    return network_for(kind, named, installed).name;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(SetupNetwork, IsTheDefaultOfTheKindOrTheOneThatIsNamed) {
+  EXPECT_EQ(network_for("image", "", shelf()).name, "lite");
+  EXPECT_EQ(network_for("sound", "", shelf()).name, "yamnet");
+  EXPECT_EQ(network_for("sound", "birds", shelf()).name, "birds");
+}
+
+TEST(SetupNetwork, WhatIsMissingIsSaidWithWhatToDo) {
+  EXPECT_THAT(refusal_of("image", "", {}), HasSubstr("install the package moild-models"));
+  EXPECT_THAT(refusal_of("image", "nothing", shelf()), HasSubstr("birds, lite, other, yamnet"));
+  EXPECT_THAT(refusal_of("image", "birds", shelf()), HasSubstr("birds takes sounds"));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+// The network of numbers for which none is described.
+//
+// Two hidden layers of 64 units: enough for what a table or a window of a sensor tells, and small
+// enough to learn on the device whole.
+#pragma once
+
+#include "datasets/samples/dataset.h"
+#include "engine/graph/model_description.h"
+
+namespace moil::pretrain {
+
+// It takes the numbers of a sample, and ends in an output; pretraining gives it as many as there
+// are. kInvalidArgument for samples that are no numbers: photos and sounds need a model.
+[[nodiscard]] ModelDescription usual_network(const data::SampleDataset& dataset);
+
+// How it is trained by AdamW. What is learned goes by steps, so that a small table has more epochs;
+// and the fewer samples there are, the more the weights are held back.
+struct UsualTraining {
+  std::int64_t epochs = 0;
+  double weight_decay = 0;
+};
+[[nodiscard]] UsualTraining usual_training(std::size_t samples, std::int64_t batch);
+}  // namespace moil::pretrain
