@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
 from lib.daemon import Daemon, closed_window
@@ -91,8 +90,9 @@ def quality(ctl: Moilctl, held_out: Files) -> float:
     if all("values" in answer for _, answer in said):
         truth = [float(name) for name, _ in said]
         off = sum((answer["values"][0]["value"] - number) ** 2 for number, (_, answer) in zip(truth, said))
-        return 1 - off / sum((number - fmean(truth)) ** 2 for number in truth)
-    return fmean("top" in answer and answer["top"][0]["label"] == name for name, answer in said)
+        mean = sum(truth) / len(truth)
+        return 1 - off / sum((number - mean) ** 2 for number in truth)
+    return sum("top" in answer and answer["top"][0]["label"] == name for name, answer in said) / len(said)
 
 
 def _answers(ctl: Moilctl, files: list[Path]) -> list[dict[str, Any]]:
