@@ -255,7 +255,8 @@ class Planner {
     if (t.plan.keeps(w)) {
       weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
       plan_.pool.use_always(weight);
-      const bool updates_itself = !spec.trainable && options_.training;
+      const bool updates_itself =
+          !spec.trainable && options_.training && t.plan.updates_statistics;
       use_in_steps(weight, i, t.plan.weights | Lifespan::kForward,
                    updates_itself ? Access::kWrite : Access::kRead, Access::kRead);
     }

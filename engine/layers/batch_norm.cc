@@ -111,7 +111,7 @@ LayerPlan BatchNorm::plan(const LayerSetup& setup) {
   plan.gradient_workspace = sums + channel_bytes(2);
   plan.derivative_workspace = sums + channel_bytes(5);
   plan.weights = backward;
-  plan.mixes_samples = batch_statistics_;
+  plan.mixes_samples = plan.updates_statistics = batch_statistics_;
   plan.in_place = plan.derivative_in_place = InPlace::kModify;
   return plan;
 }

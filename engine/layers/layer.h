@@ -111,6 +111,9 @@ struct LayerPlan {
   // The input derivatives over output derivative 0, in CD. kModify: of input 0 alone. kSameData:
   // every input derivative is the output's (addition, reshape), and CD has no work.
   InPlace derivative_in_place = InPlace::kNo;
+  // F writes the weights that are not trainable. Else it reads them alone, as constants and frozen
+  // statistics are, and a plan that swaps need not store them.
+  bool updates_statistics = true;
   // A sample's result depends on its batch (batch statistics): it cannot be cut into micro-batches.
   bool mixes_samples = false;
   // One a weight; false: it is read in weights_changed() alone (inference, packed into a saved

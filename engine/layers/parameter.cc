@@ -110,6 +110,7 @@ LayerPlan JoinedParameter::plan(const LayerSetup& setup) {
   if (multiplies_ && setup.train_weight[0]) plan.inputs[0] |= Lifespan::kComputeGradient;
   plan.outputs = {Lifespan::kNone};
   plan.weights = multiplies_ ? Lifespan::kComputeDerivative : Lifespan::kNone;
+  plan.updates_statistics = false;
   plan.gradient_workspace = row_sums_workspace(rows_, columns_, dims_.elements());
   plan.in_place = InPlace::kModify;
   plan.derivative_in_place = multiplies_ ? InPlace::kModify : InPlace::kSameData;

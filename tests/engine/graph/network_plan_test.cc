@@ -51,6 +51,35 @@ PlanOptions planned_training(std::set<std::string> weights) {
 
 const ModelDescription kMlp = test::mlp_model(5, 7, 3);
 
+// Whether a step writes the tensor.
+bool is_written(const PlannedNetwork& network, const std::string& name) {
+  const auto& uses = network.plan().pool.uses(network.tensor(name));
+  return std::ranges::any_of(uses,
+                             [](const TensorUse& use) { return use.access == Access::kWrite; });
+}
+
+TEST(NetworkPlanTest, ConstantsAndFrozenStatisticsAreReadAlone) {
+  const ModelDescription model =
+      test::ModelBuilder({4, 6, 6})
+          .conv(8, 3)
+          .layer("batch_norm", {}, {}, "moving")
+          .conv(8, 3)
+          .layer("batch_norm", {{"frozen", true}}, {}, "frozen")
+          .relu()
+          .layer("flatten")
+          .fc(5)
+          .layer("multiply_parameter", {{"dims", std::vector<std::int64_t>{5}}, {"trained", false}},
+                 {}, "scale")
+          .model();
+  const PlannedNetwork network(test::prepared(model),
+                               planned_training({"fully_connected0.weight"}));
+  for (const char* statistic : {"running_mean", "running_var"}) {
+    EXPECT_TRUE(is_written(network, "moving." + std::string(statistic)));
+    EXPECT_FALSE(is_written(network, "frozen." + std::string(statistic)));
+  }
+  EXPECT_FALSE(is_written(network, "scale.weight"));
+}
+
 TEST(NetworkPlanTest, UnknownTrainedWeightsAreRefused) {
   test::expect_error(ErrorCode::kInvalidArgument, "fully_connected7.weight", [] {
     PlannedNetwork(test::prepared(kMlp), planned_training({"fully_connected7.weight"}));
