@@ -68,8 +68,7 @@ class MethodsTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
     def test_types(self) -> None:
-        cache = os.environ.get("TMPDIR", "/tmp") + "/moil-mypy"
-        words = ["--strict", "--python-version", "3.9", "--cache-dir", cache, "--ignore-missing-imports"]
+        words = ["--strict", "--cache-dir", "/dev/null", "--ignore-missing-imports"]
         done = subprocess.run(["mypy", *words, "-p", "moild"], cwd=PACKAGE, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for file in EXAMPLES.glob("*.py"):
@@ -92,7 +91,8 @@ class ClientTest(AllTests):
         said = m.predict(files, top=1)
         self.assertEqual(said, m.predict([file.read_bytes() for file in files], top=1))
         self.assertEqual(said, m.predict(map(str, files), top=1))
-        self.assertEqual(said, self.ctl.json("predict", *files, "--top", "1")["predictions"])
+        told = self.ctl.json("predict", *files, "--top", "1")["predictions"]
+        self.assertEqual([(one["labels"], one["top"]) for one in said], [(one["labels"], one["top"]) for one in told])
         good, bad = m.predict([files[0], b"no photo"])
         self.assertIn("top", good)
         self.assertEqual(bad["error"]["code"], "bad_data")
