@@ -4,7 +4,7 @@
     frigate_inbox.py http://frigate:5000 ~/inbox
 
 A snapshot comes when its event is over. It has no label; with --folders it has the one that Frigate gives it: "label", the
-thing that was detected, or "sub_label", a name that was given to it. Begins with the events from now on; INBOX/.frigate
+thing that was detected, or "sub_label", a name that was given to it. It begins with the events from now on; INBOX/.frigate
 keeps where it stands, so that a start anew misses none.
 """
 

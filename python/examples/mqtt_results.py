@@ -72,10 +72,10 @@ def what_is_said(file: Path, prediction: dict[str, Any]) -> dict[str, Any]:
     return {"label": "not sure" if not_sure else best["label"], "probability": best["probability"], "file": file.name, "top": prediction["top"]}
 
 
-def quiet_files(folder: Path) -> set[Path]:
-    """Those that nobody has written to for two seconds."""
-    files = (file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
-    return {file for file in files if time.time() - file.stat().st_mtime > 2}
+def quiet_files(folder: Path) -> dict[int, Path]:
+    """Those that nobody has written to for two seconds, by what stays theirs when they are moved."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and not file.name.startswith("."))
+    return {file.stat().st_ino: file for file in files if time.time() - file.stat().st_mtime > 2}
 
 
 def main() -> int:
@@ -89,7 +89,7 @@ def main() -> int:
     options.add_argument("--once", action="store_true", help="tell the state once, and end")
     given = options.parse_args()
     auth = {"username": given.user, "password": os.environ.get("MQTT_PASSWORD")} if given.user else None
-    seen = quiet_files(given.folder) if given.folder else set()
+    seen = set(quiet_files(given.folder)) if given.folder else set()
 
     def publish(messages: list[dict[str, Any]]) -> None:
         paho.mqtt.publish.multiple(messages, hostname=given.broker, port=given.port, auth=auth)
@@ -101,11 +101,13 @@ def main() -> int:
                 if (state := state_of(m)) != told:
                     publish([*discovery(), message(STATE, state)])
                     told = state
-                for file in sorted(quiet_files(given.folder) - seen) if given.folder else []:
+                for inode, file in quiet_files(given.folder).items() if given.folder else ():
+                    if inode in seen:
+                        continue
                     (prediction,) = m.predict([file], model=given.model)
                     if "top" in prediction:
                         publish([message(SAID, what_is_said(file, prediction))])
-                    seen.add(file)
+                    seen.add(inode)
         except (OSError, moild.Error, MQTTException) as error:  # the broker or moild is away; the next round may find it
             print(f"mqtt_results: {error}", file=sys.stderr, flush=True)
             if given.once:

@@ -261,6 +261,7 @@ class Broker:
 
     def __init__(self) -> None:
         self.told: dict[str, Any] = {}  # the last of each topic
+        self.count: dict[str, int] = {}  # by what a topic ends in
         self.users: list[bytes] = []
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port = self._server.getsockname()[1]
@@ -281,7 +282,10 @@ class Broker:
                         if kind >> 4 == 3:  # PUBLISH; its last bit: retained
                             assert kind & 0b111 == 1, kind
                             end = 2 + int.from_bytes(body[:2], "big")
-                            self.told[body[2:end].decode()] = json.loads(body[end:])
+                            topic = body[2:end].decode()
+                            self.told[topic] = json.loads(body[end:])
+                            ending = "/" + topic.rpartition("/")[2]
+                            self.count[ending] = self.count.get(ending, 0) + 1
 
     def _packets(self, reader: Any) -> Iterator[tuple[int, bytes]]:
         while kind := reader.read(1):
@@ -348,6 +352,13 @@ class MqttTest(AllTests):
         self.assertEqual(said["file"], "new.png")
         (top,) = self.ctl.json("predict", known)["predictions"]
         self.assertEqual(said["top"], top["top"])
+        (folder / "tom").mkdir()
+        (folder / "new.png").rename(folder / "tom/new.png")
+        (folder / "next.png").write_bytes(photo(3))
+        self.wait_for(lambda: self.told("/said")["file"] == "next.png")
+        (folder / "last.png").write_bytes(photo(4))
+        self.wait_for(lambda: self.told("/said")["file"] == "last.png")
+        self.assertEqual(self.broker.count["/said"], 3, "what is moved is not new")
         self.assertIsNone(running.poll())
 
     def wait_for(self, condition: Any) -> None:
