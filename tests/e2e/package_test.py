@@ -214,8 +214,7 @@ class InstalledTest(Package):
         for program in examples:
             text = (ROOT / "python/examples" / Path(program).name).read_text()
             self.assertEqual(self.mode(program), "755 root root")
-            self.assertTrue(text.startswith("#!/usr/bin/python3
-"), "for which the package is installed")
+            self.assertTrue(text.startswith("#!/usr/bin/python3\n"), "for which the package is installed")
         self.assertIn("usage: ", self.machine.run(next(file for file in examples if "frigate" in file), "--help").stdout)
         if self.machine.has_systemd:
             state = "import moild; print(moild.Client().system_status()['state_dir'])"
