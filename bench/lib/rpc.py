@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +19,22 @@ class Rpc:
 
     def __call__(self, method: str, **params: Any) -> Any:
         """The result. Refused for an error, OSError if nobody answers: then nothing is promised."""
-        try:
-            if self._client is None:
-                self._client = Client(self._path, self._seconds)
-            return self._client.ask(method, params)
-        except OSError:
-            self.close()
-            raise
+        return self._do(lambda client: client.ask(method, params))
+
+    def pages(self, method: str, member: str, **params: Any) -> list[Any]:
+        """A list's items, of all its pages."""
+        return self._do(lambda client: list(client.pages(method, member, **params)))
 
     def close(self) -> None:
         if self._client is not None:
             self._client.close()
         self._client = None
 
-    def pages(self, method: str, member: str, **params: Any) -> list[Any]:
-        """A list's items, of all its pages."""
-        items: list[Any] = []
-        more: dict[str, Any] | None = {}
-        while more is not None:
-            page = self(method, **{**params, **more})
-            items += page[member]
-            more = page["next"]
-        return items
+    def _do(self, work: Callable[[Client], Any]) -> Any:
+        try:
+            if self._client is None:
+                self._client = Client(self._path, self._seconds)
+            return work(self._client)
+        except OSError:
+            self.close()
+            raise

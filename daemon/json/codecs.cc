@@ -22,17 +22,20 @@ template <class T>
 class PlainCodec final : public Codec {
  public:
   using Is = bool (*)(const Json&);
-  PlainCodec(Is is, const char* expected) : is_(is), expected_(expected) {}
+  PlainCodec(Is is, const char* expected, const char* type)
+      : is_(is), expected_(expected), type_(type) {}
   void read(const Json& value, void* out, const std::string& at,
             FieldErrors& errors) const override {
     if (!is_(value)) return wrong_type(expected_, value, at, errors);
     value.get_to(*static_cast<T*>(out));
   }
   Json write(const void* in) const override { return *static_cast<const T*>(in); }
+  Json schema() const override { return {{"type", type_}}; }
 
  private:
   const Is is_;
   const char* const expected_;
+  const char* const type_;
 };
 
 class AnythingCodec final : public Codec {
@@ -55,6 +58,7 @@ class IntegerCodec final : public Codec {
     *static_cast<T*>(out) = value.get<T>();
   }
   Json write(const void* in) const override { return *static_cast<const T*>(in); }
+  Json schema() const override { return {{"type", "integer"}}; }
 };
 
 template <class T>
@@ -83,19 +87,20 @@ bool check_object(const Json& value, const Entries& table, const std::string& po
 
 template <>
 const Codec& codec_of<bool>() {
-  static const PlainCodec<bool> codec([](const Json& v) { return v.is_boolean(); },
-                                      "true or false");
+  static const PlainCodec<bool> codec([](const Json& v) { return v.is_boolean(); }, "true or false",
+                                      "boolean");
   return codec;
 }
 template <>
 const Codec& codec_of<double>() {
-  static const PlainCodec<double> codec([](const Json& v) { return v.is_number(); }, "a number");
+  static const PlainCodec<double> codec([](const Json& v) { return v.is_number(); }, "a number",
+                                        "number");
   return codec;
 }
 template <>
 const Codec& codec_of<std::string>() {
   static const PlainCodec<std::string> codec([](const Json& v) { return v.is_string(); },
-                                             "a string");
+                                             "a string", "string");
   return codec;
 }
 template <>
@@ -141,6 +146,12 @@ Json EnumCodec::write(const void* in) const {
   return found == names_.end() ? Json(nullptr) : Json(found->second);
 }
 
+Json EnumCodec::schema() const {
+  Json names = Json::array();
+  for (const auto& [number, name] : names_) names.push_back(name);
+  return {{"enum", std::move(names)}};
+}
+
 void OptionalCodec::read(const Json& value, void* out, const std::string& at,
                          FieldErrors& errors) const {
   reset(out);
@@ -150,6 +161,10 @@ void OptionalCodec::read(const Json& value, void* out, const std::string& at,
 Json OptionalCodec::write(const void* in) const {
   const void* value = value_of(in);
   return value != nullptr ? held_.write(value) : Json(nullptr);
+}
+
+Json OptionalCodec::schema() const {
+  return {{"anyOf", Json::array({held_.schema(), {{"type", "null"}}})}};
 }
 
 void ListCodec::read(const Json& value, void* out, const std::string& where,
@@ -165,6 +180,8 @@ Json ListCodec::write(const void* in) const {
   for (std::size_t i = 0; i < size(in); ++i) list.push_back(item_.write(at(in, i)));
   return list;
 }
+
+Json ListCodec::schema() const { return {{"type", "array"}, {"items", item_.schema()}}; }
 
 void StructCodec::read(const Json& value, void* out, const std::string& where,
                        FieldErrors& errors) const {
@@ -189,6 +206,18 @@ Json StructCodec::write(const void* in) const {
   for (const Entry& entry : table_())
     object[entry.name] = entry.codec->write(static_cast<const std::byte*>(in) + entry.offset);
   return object;
+}
+
+Json StructCodec::schema() const {
+  Json properties = Json::object(), required = Json::array();
+  for (const Entry& entry : table_()) {
+    properties[entry.name] = entry.codec->schema();
+    if (entry.need == Need::kRequired) required.push_back(entry.name);
+  }
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
 }
 
 }  // namespace moil::daemon::fields_internal

@@ -81,6 +81,7 @@ class Codec {
   virtual void read(const Json& value, void* out, const std::string& at,
                     FieldErrors& errors) const = 0;
   virtual Json write(const void* in) const = 0;
+  virtual Json schema() const { return Json::object(); }  // as schema_of(); {}: anything
 };
 
 struct Entry {

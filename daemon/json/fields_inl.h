@@ -52,6 +52,7 @@ class EnumCodec : public Codec {
   Json write(const void* in) const override;
 
  private:
+  Json schema() const override;
   virtual void put(void* out, std::int64_t value) const = 0;
   virtual std::int64_t value_of(const void* in) const = 0;
 
@@ -86,6 +87,7 @@ class OptionalCodec : public Codec {
   Json write(const void* in) const override;
 
  private:
+  Json schema() const override;
   virtual void reset(void* optional) const = 0;
   virtual void* emplace(void* optional) const = 0;
   virtual const void* value_of(const void* optional) const = 0;  // null: empty
@@ -118,6 +120,7 @@ class ListCodec : public Codec {
   Json write(const void* in) const override;
 
  private:
+  Json schema() const override;
   virtual void clear(void* list) const = 0;
   virtual void* append(void* list) const = 0;
   virtual std::size_t size(const void* list) const = 0;
@@ -151,6 +154,7 @@ class StructCodec : public Codec {
   void read(const Json& value, void* out, const std::string& at,
             FieldErrors& errors) const override;
   Json write(const void* in) const override;
+  Json schema() const override;
 
  private:
   const Table table_;
@@ -289,6 +293,12 @@ T read_stored_fields(const Json& value) {
 template <HasNames T>
 std::string name_of(T value) {
   return fields_internal::name_by(fields_internal::codec_of<T>(), &value);
+}
+
+// The types of a struct's fields and which are required, as JSON Schema; no other rule.
+template <HasFields T>
+Json schema_of() {
+  return fields_internal::codec_of<T>().schema();
 }
 
 // The document of a struct, defaults included.

@@ -100,7 +100,7 @@ void start_cut(Call& call, const Responder& responder, WorkerCalls& calls,
 MethodTable cut_methods(const Parts& by) {
   return {
       {"label.cut", "0.2", Role::kLabel, "add a piece of a recording under labels",
-       Method::Lane::kWorker, by(start_cut), std::chrono::minutes(2), 1},
+       Method::Lane::kWorker, by.reading<CutParams>(start_cut), std::chrono::minutes(2), 1},
   };
 }
 

@@ -235,9 +235,10 @@ Json watch(const WatchParams& params, const Call& call, const JobStore& jobs,
 MethodTable job_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"job.submit", "0.1", Role::kOperate, "queue a job", Lane::kWorker, by(submit), kCheckTime},
-      {"job.plan", "0.1", Role::kOperate, "what a job would need", Lane::kWorker, by(plan),
-       std::chrono::minutes(10)},
+      {"job.submit", "0.1", Role::kOperate, "queue a job", Lane::kWorker,
+       by.reading<SubmitParams>(submit), kCheckTime},
+      {"job.plan", "0.1", Role::kOperate, "what a job would need", Lane::kWorker,
+       by.reading<PlanParams>(plan), std::chrono::minutes(10)},
       {"job.list", "0.1", Role::kRead, "jobs, newest first", Lane::kLoop, by(list_jobs)},
       {"job.get", "0.1", Role::kRead, "one job with its events", Lane::kLoop, by(get_job)},
       {"job.details", "0.2", Role::kRead, "a long list of a job's result, in parts", Lane::kLoop,

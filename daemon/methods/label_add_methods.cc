@@ -181,8 +181,8 @@ void add_samples(Call& call, const Responder& responder, data::LabelStore& label
 MethodTable label_add_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
-      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps, by(add_samples),
-       std::chrono::seconds(0), kMostFiles},
+      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps,
+       by.reading<LabelAddParams>(add_samples), std::chrono::seconds(0), kMostFiles},
   };
 }
 

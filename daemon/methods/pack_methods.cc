@@ -6,6 +6,7 @@
 #include "daemon/log/log.h"
 #include "daemon/loop/background.h"
 #include "daemon/methods/methods.h"
+#include "daemon/methods/no_params.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/error.h"
 #include "daemon/rpc/limits.h"
@@ -101,7 +102,8 @@ Json packs_in(const StateLayout& layout) {
   return {{"packs", std::move(packs)}};
 }
 
-void list_packs(const Responder& responder, Background& background, const StateLayout& layout) {
+void list_packs(const NoParams&, const Responder& responder, Background& background,
+                const StateLayout& layout) {
   answer_in_background(background, responder, [&layout] { return packs_in(layout); });
 }
 

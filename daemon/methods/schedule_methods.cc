@@ -120,7 +120,7 @@ MethodTable schedule_methods(const Parts& by) {
   using Lane = Method::Lane;
   return {
       {"schedule.add", "0.2", Role::kOperate, "have a job come back by itself", Lane::kWorker,
-       by(add_schedule), kCheckTime},
+       by.reading<ScheduleAddParams>(add_schedule), kCheckTime},
       {"schedule.list", "0.2", Role::kRead, "recurring nights, and when each comes next",
        Lane::kLoop, by(list_schedules)},
       {"schedule.get", "0.2", Role::kRead, "one of them whole", Lane::kLoop, by(get_schedule)},

@@ -105,7 +105,9 @@ Json methods(const NoParams&, const Call& call, const MethodTable& table) {
     list.push_back({{"name", method.name},
                     {"since", method.since},
                     {"role", to_string(method.role)},
-                    {"summary", method.summary}});
+                    {"summary", method.summary},
+                    {"params", method.run.params()},
+                    {"descriptors", method.descriptors}});
   }
   const auto client = call.client.lock();
   const Json role = client ? Json(to_string(client->caller().role)) : Json(nullptr);

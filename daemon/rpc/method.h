@@ -58,6 +58,10 @@ struct Call {
 struct Method {
   using Handle = std::function<Json(Call&)>;                   // answers with what it returns
   using Defer = std::function<void(Call&, const Responder&)>;  // answers later
+  struct Run : std::variant<Handle, Defer> {
+    using std::variant<Handle, Defer>::variant;
+    Json (*params)() = nullptr;  // schema_of() them
+  };
   // Where the work is done. All but the first go through the client's lane (lane.h): a client has
   // one such request under way at a time.
   enum class Lane {
@@ -73,7 +77,7 @@ struct Method {
   Role role = Role::kAdmin;  // that a client must have before the method answers it
   std::string summary;
   Lane lane = Lane::kLoop;
-  std::variant<Handle, Defer> run;
+  Run run;
   std::chrono::seconds deadline{0};  // of kWorker: from its turn to its answer
   std::size_t descriptors = 0;       // that may come along
 };

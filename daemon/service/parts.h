@@ -34,15 +34,26 @@ class Parts {
   // answered if it answers later, parts, and the parameters, which are read where they are asked
   // for (json/fields.h).
   template <class Result, class... A>
-  auto operator()(Result (*function)(A&...)) const {
+  Method::Run operator()(Result (*function)(A&...)) const {
+    Method::Run run;
     if constexpr (std::is_void_v<Result>) {
-      return Method::Defer([this, function](Call& call, const Responder& responder) {
+      run = Method::Defer([this, function](Call& call, const Responder& responder) {
         function(given<A>(call, &responder)...);
       });
     } else {
-      return Method::Handle(
+      run = Method::Handle(
           [this, function](Call& call) { return function(given<A>(call, nullptr)...); });
     }
+    (describe<A>(run), ...);
+    return run;
+  }
+
+  // The same of a function that reads its parameters itself.
+  template <class Params, class Function>
+  Method::Run reading(Function function) const {
+    Method::Run run = (*this)(function);
+    run.params = schema_of<Params>;
+    return run;
   }
 
  private:
@@ -67,6 +78,14 @@ class Parts {
     } else {
       return read_fields<Bare>(call.params, "the parameters of " + call.method);
     }
+  }
+
+  template <class A>
+  static void describe(Method::Run& run) {
+    using Bare = std::remove_const_t<A>;
+    if constexpr (!std::is_same_v<Bare, Call> && !std::is_same_v<Bare, Responder> && !kIsPart<A> &&
+                  !kIsPart<Bare>)
+      run.params = schema_of<Bare>;
   }
 
   const AllParts all_;

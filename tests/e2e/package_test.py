@@ -74,6 +74,7 @@ class Package(unittest.TestCase):
             if made.returncode != 0:
                 raise AssertionError(made.stdout + made.stderr)
             Package.made = Path(made.stdout.strip())
+            subprocess.run([ROOT / "scripts/package", "--client", "--out", out.name], check=True, capture_output=True)
         cls.package = Package.made
 
 
@@ -114,6 +115,8 @@ class InstalledTest(Package):
         if not cls.machine.has_systemd:
             print(f"without systemd: {cls.machine.trouble}", file=sys.stderr)
         shutil.copy(cls.package, cls.machine.share / "moild.deb")
+        (client,) = cls.package.parent.glob("python3-moild_*_all.deb")
+        shutil.copy(client, cls.machine.share / "client.deb")
         for version in ("0.0.1", "99.0"):
             made_again = repacked(cls.package, version, cls.folder)
             shutil.move(made_again, cls.machine.share / f"{version}.deb")
@@ -199,6 +202,25 @@ class InstalledTest(Package):
         self.assertEqual(self.group(self.property("MainPID")), "daemon")
         enabled = self.machine.run("systemctl", "is-enabled", "moild-wake.timer", check=False).stdout.strip()
         self.assertEqual(enabled, "disabled", "who wants it says so")
+
+    def test_2a_the_client_in_python(self) -> None:
+        self.install("client.deb")
+        self.assertEqual(self.machine.run("dpkg", "--verify", "python3-moild").stdout, "")
+        listed = self.machine.run("dpkg-query", "--listfiles", "python3-moild").stdout.split()
+        for file in ("/usr/lib/python3/dist-packages/moild/_methods.py", "/usr/lib/python3/dist-packages/moild/py.typed"):
+            self.assertIn(file, listed)
+        examples = [file for file in listed if file.startswith("/usr/share/doc/python3-moild/examples/") and file.endswith(".py")]
+        self.assertEqual(len(examples), 2)
+        for program in examples:
+            text = (ROOT / "python/examples" / Path(program).name).read_text()
+            self.assertEqual(self.mode(program), "755 root root")
+            self.assertTrue(text.startswith("#!/usr/bin/python3\n"), "for which the package is installed")
+        self.assertIn("usage: ", self.machine.run(next(file for file in examples if "frigate" in file), "--help").stdout)
+        if self.machine.has_systemd:
+            state = "import moild; print(moild.Client().system_status()['state_dir'])"
+            self.assertEqual(self.machine.run("/usr/bin/python3", "-c", state).stdout.strip(), STATE)
+        self.machine.run("dpkg", "--remove", "python3-moild")
+        self.machine.run("test", "!", "-e", "/usr/lib/python3/dist-packages/moild")
 
     def group(self, process: object) -> str:
         """The control group of a process below the service's own."""

@@ -134,6 +134,42 @@ TEST(ProtocolPage, EveryMethodHasItsSectionSinceAndExample) {
   for (const auto& [name, ignored] : since) EXPECT_TRUE(exemplified.contains(name)) << name;
 }
 
+TEST(ProtocolPage, EveryParameterIsInTheSectionOfItsMethod) {
+  const TempFolder folder;
+  const TestServer server(folder / "state");
+  std::map<std::string, std::string> sections;
+  std::string section;
+  for (const std::string& line : lines_of_page("protocol.md")) {
+    if (line.starts_with("#")) section = line.starts_with("### ") ? line.substr(4) : "";
+    sections[section] += line + "\n";
+  }
+  std::map<std::string, Json> params;
+  const Json reply = result_of(server.socket(), "system.methods");
+  for (const Json& method : reply["methods"]) {
+    const std::string name = method["name"];
+    params[name] = method["params"];
+    for (const auto& [param, schema] : method["params"]["properties"].items()) {
+      if (param == "after") continue;  // of "next", which all pages have
+      const std::string& text = sections[name];
+      EXPECT_TRUE(text.find("`" + param + "`") != std::string::npos ||
+                  text.find("\"" + param + "\"") != std::string::npos)
+          << name << ": " << param;
+    }
+  }
+  for (const Example& example : examples()) {
+    const Json request = json_or_discarded(example[0].substr(3));
+    if (!request.is_object() || example.size() < 2 ||
+        example[1].find("\"error\"") != std::string::npos)
+      continue;
+    const Json given = request.value("params", Json::object());
+    const Json& asked = params[request["method"]];
+    for (const Json& needed : asked["required"])
+      EXPECT_TRUE(given.contains(needed.get<std::string>())) << request << needed;
+    for (const auto& [name, value] : given.items())
+      EXPECT_TRUE(asked["properties"].contains(name)) << request << name;
+  }
+}
+
 TEST(ProtocolPage, EveryFieldOfAJobIsOnItsPageWithItsDefault) {
   std::map<std::string, std::string> documented;
   for (const std::string& line : lines_of_page("job.md")) {

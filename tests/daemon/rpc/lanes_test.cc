@@ -95,6 +95,7 @@ TEST(MethodTableTest, EveryMethodSaysWhatItCosts) {
     EXPECT_EQ(method.deadline > 0s, is_worker)
         << method.name << " has a deadline if a worker does it";
     EXPECT_LE(method.descriptors, kMostFiles) << method.name;
+    ASSERT_NE(method.run.params, nullptr) << method.name;
     const bool is_handled = method.lane != Method::Lane::kSteps && !is_worker;
     EXPECT_EQ(std::holds_alternative<Method::Handle>(method.run), is_handled) << method.name;
   }
