@@ -11,7 +11,6 @@ from types import TracebackType
 
 from lib.client import Client
 
-_STATUS = b'{"jsonrpc":"2.0","id":1,"method":"system.status"}\n'
 _EVERY = 0.003  # seconds between two questions
 
 
@@ -76,8 +75,7 @@ class Probe:
     def _watch(self) -> None:
         while not self._end.is_set():
             began = time.perf_counter()
-            self._client.socket.sendall(_STATUS)
-            self._client.read("system.status")
+            self._client.ask("system.status")
             self.longest_ms = max(self.longest_ms, 1000 * (time.perf_counter() - began))
             self.descriptors = max(self.descriptors, len(os.listdir(f"/proc/{self._process}/fd")))
             time.sleep(_EVERY)
