@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import tarfile
 import threading
@@ -24,7 +25,7 @@ from lib.daemon import closed_window
 from lib.moilctl import Moilctl
 from lib.programs import program
 from small_disk import SmallDisk, own_namespace
-from world import MODEL, SETTINGS, Daemon, Row, ctl_of, daemon_in, stage_of, wait_for, weights_digest
+from world import MODEL, SETTINGS, Daemon, Row, ctl_of, daemon_in, stage_of, wait_for, weights_digest, worker_script
 
 ROW = Row("backup", "backup", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 CLOSED = {"window": closed_window()}
@@ -226,6 +227,37 @@ class AtWorkTest(BackupCase):
                 self.assertIn(ctl.job(job)["state"], ("queued", "running"), "a night that ran is begun again")
                 ctl.json("job", "cancel", str(job))
         self.ctl.json("job", "cancel", str(job))
+
+
+class StoppedTest(EachTest):
+    """Who stops a backup, or a restore, leaves nothing behind."""
+
+    row = ROW
+    is_furnished = False
+
+    @classmethod
+    def prepare(cls) -> None:
+        slow = ['if [ "$1" = backup ]; then mkdir "$7" && exec sleep 100; fi', 'if [ "$1" = restore ]; then mkdir "$5/restore.incoming" && exec sleep 100; fi']
+        cls.config = {**CLOSED, "worker": {"path": str(worker_script(cls.folder / "worker", *slow))}}
+
+    def test_by_a_signal(self) -> None:
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "old.tar").write_text("old")
+        for command in ("backup", "restore"):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                words = [str(word) for word in [*self.ctl._base, command, out / "old.tar", "--yes"]]
+                asking = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                wait_for("its folder", lambda: bool(self.folders()))
+                asking.send_signal(number)
+                self.assertNotEqual(asking.wait(10), 0)
+                wait_for("its worker is gone", lambda: self.daemon.workers() == [])
+                self.assertEqual([(file.name, file.read_text()) for file in out.iterdir()], [("old.tar", "old")])
+                wait_for("its folder is gone", lambda: not self.folders())
+
+    def folders(self) -> list[str]:
+        """Of backups and restores that are under way."""
+        return [entry.name for entry in self.daemon.state.iterdir() if entry.name.startswith(("backup", "restore"))]
 
 
 class KilledTest(BackupCase):

@@ -1,8 +1,10 @@
 // moilctl backup, moilctl restore: all that cannot be made again, in one file and back
 #include <fcntl.h>
+#include <signal.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -37,6 +39,19 @@ Json asked_with(Session& session, const std::string& method, int file, const cha
       session.call(method, {{"file", 0}, {"progress", !session.json}}, std::span(&file, 1), show);
   session.console.end_bar();
   return reply;
+}
+
+std::atomic<bool> is_stopped = false;
+
+// Who stops the command leaves no half of a file behind.
+void clear_up_when_stopped(Session& session) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_stopped = true; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  (void)session.client();  // which there must be, to look about in it
+  session.look_about([] {
+    if (is_stopped) throw Error(ErrorCode::kCancelled, "stopped; no backup was made");
+  });
 }
 
 std::string holds_text(const Json& holds) {
@@ -79,6 +94,7 @@ int back_up(Session& session, const BackupOptions& options) {
     session.require_consent(options.yes, "write over " + path.string());
   }
   AtomicFile file(path);
+  clear_up_when_stopped(session);
   const Json reply = asked_with(session, "system.backup", file.descriptor(), "backup");
   file.commit();
   if (session.printed_json(reply)) return EX_OK;
