@@ -27,6 +27,8 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  // For others to write to.
+  int descriptor() const { return file_.get(); }
   void write(std::span<const std::uint8_t> bytes);
   // Fsyncs, renames to `path` and fsyncs the folder. Once.
   void commit();

@@ -59,7 +59,11 @@ void Client::send(const std::string& line, std::span<const int> files) {
 void Client::wait() const {
   constexpr int kMilliseconds = 200;
   pollfd readable{socket_.get(), POLLIN, 0};
-  while (look_ && ::poll(&readable, 1, kMilliseconds) == 0) look_();
+  while (look_) {
+    const int ready = ::poll(&readable, 1, kMilliseconds);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return;
+    look_();
+  }
 }
 
 Json Client::read_message() {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files/unique_fd.h"
 #include "base/files/write_all.h"
+#include "daemon/client/model_nights.h"
 
 namespace moil::daemon {
 namespace {
@@ -48,27 +49,6 @@ Json asked(ClientSession& session, const char* method, const std::string& model,
                       {}, so_far ? Client::OnNotification(tell) : nullptr);
 }
 
-// The model's jobs that were measured.
-Json nights_of(ClientSession& session, const std::string& model) {
-  constexpr int kMostJobs = 200;
-  Json nights = Json::array();
-  const Json reply = session.call("job.list", {{"limit", kMostJobs}});
-  for (const Json& job : reply["jobs"]) {
-    const Json result = job.value("result", Json());
-    if (job["model"] != model || !result.is_object() || !result["local_after"].is_number())
-      continue;
-    const Json night = {{"job", job["id"]},
-                        {"at", job["finished_at"]},
-                        {"before", result["local_before"]},
-                        {"after", result["local_after"]},
-                        {"version", job.value("version", Json())},
-                        {"metric", result.value("metric", "accuracy")},
-                        {"is_fraction", result.value("is_fraction", true)}};
-    nights.insert(nights.begin(), night);
-  }
-  return nights;
-}
-
 UniqueFd in_memory(std::span<const char> bytes) {
   UniqueFd file(::memfd_create("sample", MFD_CLOEXEC));
   if (!file) throw system_error("cannot make a file in memory", errno);
@@ -104,7 +84,7 @@ Json home(ClientSession& session, const std::string& model) {
                 {"nights", Json::array()}};
   try {
     found["model"] = model_or_only(session, model);
-    found["nights"] = nights_of(session, found["model"]);
+    found["nights"] = fetch_nights(session, {.model = found["model"]});
   } catch (const ReplyError&) {
     throw;
   } catch (const Error& error) {  // there is none, or there are several

@@ -25,8 +25,7 @@ using SoFar = std::function<void(const Json&)>;
                           const SoFar& so_far = {});
 
 // {"model": name or null, "why_no_model", "role": of this user, "overview": system.overview,
-// "nights": [{"job", "at", "before", "after", "version", "metric", "is_fraction"}]}: what was
-// measured of the model on samples of the user's own, the oldest first.
+// "nights": as fetch_nights() has them (model_nights.h)}
 [[nodiscard]] Json home(ClientSession& session, const std::string& model);
 // As model.predict, of one file's bytes.
 [[nodiscard]] Json prediction(ClientSession& session, const std::string& model,

@@ -68,6 +68,7 @@ void add_pack_make_command(cli::Command group, Action& chosen);  // of the group
 void add_cache_commands(cli::Command app, Action& chosen);
 void add_system_commands(cli::Command app, Action& chosen);
 void add_room_commands(cli::Command app, Action& chosen);
+void add_backup_commands(cli::Command app, Action& chosen);
 void add_setup_command(cli::Command app, Action& chosen);
 void add_add_command(cli::Command app, Action& chosen);
 void add_words_command(cli::Command app, Action& chosen);  // hidden

@@ -22,6 +22,7 @@ MethodTable cache_methods(const Parts& by);
 MethodTable system_methods(const Parts& by);
 MethodTable learn_methods(const Parts& by);
 MethodTable label_study_methods(const Parts& by);
+MethodTable backup_methods(const Parts& by);
 MethodTable room_methods(const Parts& by);
 MethodTable all_methods(const Parts& by);
 

@@ -69,13 +69,19 @@ int fail(const std::exception& error, int code) {
   return code;
 }
 
-void serve(const Options& options, const Config& config, const UniqueFd& signals) {
-  if (const std::string told = divide_group(); !told.empty()) log_info("{}", told);
+// Whether it is to be done again, for a backup is to be put in place of the state.
+bool serve(const Options& options, const Config& config, const UniqueFd& signals) {
   const bool watch_users = config.conditions.user_idle_minutes > 0;
   const LinuxWorld world(device_root(),
                          watch_users ? LinuxWorld::Users::kWatched : LinuxWorld::Users::kIgnored);
   EventLoop loop;
   Service service(loop, config, options.state_dir, options.socket, world, all_methods);
+  bool again = false;
+  service.when_restored([&] {
+    log_info("a backup is put in place of the state");
+    again = true;
+    service.shut_down([&] { loop.stop(); });
+  });
   SystemdNotifier notifier(loop, [&] { return service.status(); });
   const auto on_signal = [&](std::uint32_t) {
     signalfd_siginfo info{};
@@ -84,6 +90,7 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
       return log_info("SIGHUP: nothing is done; the configuration is read when moild starts");
     }
     log_info("stopping");
+    again = false;
     notifier.stopping();
     service.shut_down([&] { loop.stop(); });
   };
@@ -91,6 +98,7 @@ void serve(const Options& options, const Config& config, const UniqueFd& signals
   notifier.ready();
   log_info("moild {} serves {} on {}", kVersion, service.state().string(), options.socket);
   loop.run();
+  return again;
 }
 
 int run(int argc, char** argv) {
@@ -113,7 +121,9 @@ int run(int argc, char** argv) {
   try {
     start_log(options.foreground ? LogReader::kPerson : LogReader::kService, config.log_level,
               state_folder(options));
-    serve(options, config, signals);
+    if (const std::string told = divide_group(); !told.empty()) log_info("{}", told);
+    while (serve(options, config, signals)) {
+    }
     return EX_OK;
   } catch (const Error& error) {
     return fail(error, exit_code(error));

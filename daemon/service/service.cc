@@ -2,6 +2,7 @@
 
 #include "base/files/file.h"
 #include "daemon/log/log.h"
+#include "daemon/state/restored_state.h"
 #include "daemon/state/trash.h"
 
 namespace fs = std::filesystem;
@@ -10,6 +11,7 @@ namespace moil::daemon {
 namespace {
 
 Database open_database(const StateLayout& layout) {
+  put_restored_in_place(layout);
   make_private_folder(layout.models());
   make_private_folder(layout.packs());
   make_private_folder(layout.jobs());
@@ -88,6 +90,10 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
       nights_{config_, world_, database_, models_, jobs_, schedules_, scheduler_, recurring_},
       housekeeping_({loop_, config_, world_, layout_, background_, database_, flusher_, models_,
                      jobs_, scheduler_, reserve_}),
+      backups_(worker_calls_, command_, layout_, background_,
+               [this] {
+                 if (restored_) restored_();
+               }),
       canaries_({loop_, config_, world_, layout_, background_, worker_calls_, command_, database_,
                  models_, jobs_, labels_, label_view_, scheduler_,
                  [this](std::int64_t job) { watchers_.changed(job); }}),
@@ -98,8 +104,8 @@ Service::Service(EventLoop& loop, const Config& config, const fs::path& state,
               jobs_,         schedules_,    labels_,    label_reader_, background_, outside_,
               command_,      worker_calls_, importer_,  planner_,      predictor_,  previewer_,
               studies_,      intake_,       scheduler_, recurring_,    watchers_,   forgetting_,
-              housekeeping_, nights_,       examined_,  measured_,     counts_,     server_,
-              methods_}),
+              housekeeping_, backups_,      nights_,    examined_,     measured_,   counts_,
+              server_,       methods_}),
       methods_(methods(parts_)),
       access_(config_.access),
       dispatcher_(methods_,

@@ -33,6 +33,7 @@
 #include "daemon/state/model_store.h"
 #include "daemon/state/schedule_store.h"
 #include "daemon/state/state_folder.h"
+#include "daemon/upkeep/backups.h"
 #include "daemon/upkeep/canary.h"
 #include "daemon/upkeep/forgetting.h"
 #include "daemon/upkeep/housekeeping.h"
@@ -57,6 +58,8 @@ class Service {
 
   // Stops the worker (which checkpoints), then calls `done`.
   void shut_down(std::function<void()> done);
+  // Called when a backup is to be put in place of the state, which a new service does.
+  void when_restored(std::function<void()> restored) { restored_ = std::move(restored); }
   // One line for people: "job 7 runs, 2 wait".
   std::string status() const;
   const std::filesystem::path& state() const { return layout_.root(); }
@@ -96,6 +99,8 @@ class Service {
   Recurring recurring_;
   const NightView nights_;
   Housekeeping housekeeping_;
+  std::function<void()> restored_;
+  Backups backups_;
   CanaryWatch canaries_;
   const Examined examined_;
   const Measured measured_;

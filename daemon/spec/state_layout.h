@@ -18,6 +18,10 @@
 //                             processors.json: which networks another processor computes
 //                             (night/plan/processors.h); opencl/, drivers/: what was compiled for
 //                             it
+//   backup-N/                 copies of databases for a backup under way (backup/snapshot.h)
+//   restore.incoming/         a backup that is being checked; daemon and worker
+//   restore.ready/            the same, once it is whole, until its parts are in their places
+//                             (state/restored_state.h)
 //   jobs/ID/                  job.json (worker_protocol.h), the worker's checkpoints, "crashed"
 //                             if a worker crashed, with its stage, energy.json, what
 //                             its attempts took (jobs/job_energy.h), and result.json
@@ -46,6 +50,11 @@ class StateLayout {
   path labels() const { return root_ / "labels"; }
   path cache() const { return root_ / "cache"; }
   path trash() const { return root_ / "trash"; }
+  path backing_up(std::int64_t number) const {
+    return root_ / (kBackupPrefix + std::to_string(number));
+  }
+  path restoring() const { return root_ / "restore.incoming"; }
+  path restored() const { return root_ / "restore.ready"; }
   path models() const { return root_ / "models"; }
   path model(const std::string& name) const { return models() / name; }
   path version(const std::string& name, std::int64_t version) const {
@@ -85,6 +94,7 @@ class StateLayout {
   }
 
   static constexpr const char* kIncomingPrefix = ".incoming-";
+  static constexpr const char* kBackupPrefix = "backup-";
   // The prefix of a description that a process keeps while a worker plans; its number follows.
   static constexpr const char* kPlanPrefix = "plan-";
 

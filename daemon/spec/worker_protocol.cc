@@ -15,7 +15,8 @@ EnumNames<Stage> enum_names(Stage) {
   return {{Stage::kScenes, "scenes"},   {Stage::kMix, "mix"},         {Stage::kChoose, "choose"},
           {Stage::kMeasure, "measure"}, {Stage::kCache, "cache"},     {Stage::kDistill, "distill"},
           {Stage::kImprint, "imprint"}, {Stage::kProfile, "profile"}, {Stage::kTrain, "train"},
-          {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}};
+          {Stage::kJudge, "judge"},     {Stage::kPromote, "promote"}, {Stage::kBackup, "backup"},
+          {Stage::kRestore, "restore"}};
 }
 
 const Fields<WithdrawnWeights>& fields_of(const WithdrawnWeights*) {

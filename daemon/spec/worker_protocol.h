@@ -12,6 +12,8 @@
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
 //                   --from=SECONDS --to=SECONDS
 //   moil-worker doctor --reply DESCRIPTOR
+//   moil-worker backup --reply DESCRIPTOR --state-dir STATE --scratch STATE/backup-N --to DESCRIPTOR
+//   moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
 //   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
 //   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
 //
@@ -40,7 +42,7 @@
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
-// label.preview, doctor or model.diff, is written as JSON to the descriptor --reply, and so is what
+// label.preview, doctor, model.diff, system.backup or restore, is written as JSON to the descriptor --reply, and so is what
 // is to be said of the file that moil-onnx wrote to --descriptor, or of the piece in --piece.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
@@ -113,7 +115,9 @@ enum class Stage {
   kProfile,
   kTrain,
   kJudge,
-  kPromote
+  kPromote,
+  kBackup,  // of no night; in bytes, as the next
+  kRestore
 };
 
 struct Progress {

@@ -58,11 +58,13 @@ void add_with_links(std::vector<fs::path>& paths, const fs::path& folder) {
 }
 
 // SQLite's readers mark in the index of the write-ahead log what they still need.
+constexpr const char* kIndex = "-shm";
+
 void add_labels(Needs& needs, const daemon::StateLayout& layout) {
   needs.read.push_back(layout.labels());
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(layout.labels(), ignored))
-    if (entry.path().native().ends_with("-shm")) needs.update.push_back(entry.path());
+    if (entry.path().native().ends_with(kIndex)) needs.update.push_back(entry.path());
 }
 
 Needs needs_of_job(const daemon::StateLayout& layout, const daemon::JobFile& job) {
@@ -105,6 +107,22 @@ Needs needs_of_import(const daemon::StateLayout& layout, const fs::path& source,
 // What is copied is open already.
 Needs needs_of_pack(const daemon::StateLayout& layout) {
   return {.read = {}, .update = {}, .control = {}, .change = {layout.packs()}};
+}
+
+Needs needs_of_backup(const daemon::StateLayout& layout, const fs::path& scratch) {
+  Needs needs;
+  add_labels(needs, layout);
+  const std::string database = layout.database();
+  for (const fs::path& read : {layout.models(), layout.packs(), layout.profiles(),
+                               layout.database(), fs::path(database + "-wal")})
+    needs.read.push_back(read);
+  needs.update.emplace_back(database + kIndex);
+  needs.change = {scratch};
+  return needs;
+}
+
+Needs needs_of_restore(const daemon::StateLayout& layout) {
+  return {.read = {}, .update = {}, .control = {}, .change = {layout.restoring()}};
 }
 
 Needs needs_of_model(const fs::path& model) {

@@ -29,6 +29,10 @@ Needs needs_of_plan(const daemon::StateLayout& layout, const std::string& job_fi
 Needs needs_of_import(const daemon::StateLayout& layout, const std::filesystem::path& source,
                       const std::filesystem::path& pack, const std::string& model);
 Needs needs_of_pack(const daemon::StateLayout& layout);
+// All that a backup holds, to read; its scratch folder.
+Needs needs_of_backup(const daemon::StateLayout& layout, const std::filesystem::path& scratch);
+// The backup is open already.
+Needs needs_of_restore(const daemon::StateLayout& layout);
 // For predictions and exports, which read a model in the store and what is handed over open.
 Needs needs_of_model(const std::filesystem::path& model);
 

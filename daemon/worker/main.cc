@@ -1,12 +1,14 @@
 // moil-worker: does one night's job, plans one, imports a model, runs one on samples, makes small
-// pictures of samples, cuts a piece out of a recording, compares two models or measures the
-// machine, and ends (daemon/spec/worker_protocol.h).
+// pictures of samples, cuts a piece out of a recording, compares two models, measures the machine,
+// makes a backup or reads one, and ends (daemon/spec/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "base/command_line/command_line.h"
@@ -14,6 +16,8 @@
 #include "base/files/unflushed.h"
 #include "base/process_memory.h"
 #include "base/version.h"
+#include "daemon/backup/backup.h"
+#include "daemon/backup/restore.h"
 #include "daemon/manual/manual.h"
 #include "daemon/models/import.h"
 #include "daemon/models/model_diff.h"
@@ -48,6 +52,8 @@ struct Arguments {
   moil::night::PredictionWanted prediction;
   int size = 128;
   moil::worker::Cut cut;
+  std::string scratch;
+  int archive = -1;  // descriptor of a backup
 };
 
 moil::daemon::JobFile read_job_file(const std::string& path) {
@@ -179,6 +185,41 @@ int diff(const Arguments& arguments, moil::daemon::EventWriter& events) {
   return answer(arguments, events, moil::night::model_diff(arguments.source, arguments.other));
 }
 
+moil::backup::Pace::Tell tell_of(moil::daemon::EventWriter& events, moil::daemon::Stage stage) {
+  return [&events, stage](std::uint64_t done, std::uint64_t total, std::optional<double> left) {
+    moil::daemon::Progress progress;
+    progress.stage = stage;
+    progress.done = static_cast<std::int64_t>(done);
+    progress.total = static_cast<std::int64_t>(total);
+    progress.seconds_left = left;
+    events.progress(progress);
+  };
+}
+
+// What SQLite sorts on the disk has no other place than the folder that may be changed.
+void keep_private(const std::filesystem::path& temporary) {
+  ::umask(077);
+  ::setenv("SQLITE_TMPDIR", temporary.c_str(), 1);
+}
+
+int backup(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  keep_private(arguments.scratch);
+  confine_to(moil::worker::needs_of_backup(layout, arguments.scratch));
+  return answer(arguments, events,
+                moil::backup::make_backup(layout, arguments.scratch, arguments.archive,
+                                          tell_of(events, moil::daemon::Stage::kBackup)));
+}
+
+int restore(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  const moil::daemon::StateLayout layout(arguments.state_dir);
+  keep_private(layout.restoring());
+  confine_to(moil::worker::needs_of_restore(layout));
+  return answer(arguments, events,
+                moil::backup::read_backup(layout, arguments.archive,
+                                          tell_of(events, moil::daemon::Stage::kRestore)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -237,8 +278,17 @@ int main(int argc, char** argv) {
   moil::cli::Command diff_command = app.add_subcommand("diff", "Say what tells two versions apart");
   diff_command.add_option("--model-folder", arguments.source, "The first").required();
   diff_command.add_option("--other", arguments.other, "The second").required();
-  for (moil::cli::Command command : {plan_command, import_command, pack_command, predict_command,
-                                     preview_command, cut_command, doctor_command, diff_command})
+  moil::cli::Command backup_command = app.add_subcommand("backup", "Write a backup of the state");
+  backup_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  backup_command.add_option("--scratch", arguments.scratch, "A folder for copies").required();
+  backup_command.add_option("--to", arguments.archive, "Descriptor for the backup").required();
+  moil::cli::Command restore_command =
+      app.add_subcommand("restore", "Read a backup into a folder beside the state");
+  restore_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
+  restore_command.add_option("--from", arguments.archive, "Descriptor of the backup").required();
+  for (moil::cli::Command command :
+       {plan_command, import_command, pack_command, predict_command, preview_command, cut_command,
+        doctor_command, diff_command, backup_command, restore_command})
     command.add_option("--reply", arguments.reply, "Descriptor for the answer").required();
   moil::manual::add_manual(app, 8);
   if (const auto exit = app.parse(argc, argv, moil::daemon::kExitUsage)) return *exit;
@@ -258,6 +308,8 @@ int main(int argc, char** argv) {
     if (cut_command.given()) return cut(arguments, events);
     if (doctor_command.given()) return doctor(arguments, events);
     if (diff_command.given()) return diff(arguments, events);
+    if (backup_command.given()) return backup(arguments, events);
+    if (restore_command.given()) return restore(arguments, events);
     return plan_command.given() ? plan(arguments, events) : import(arguments, events);
   });
 }

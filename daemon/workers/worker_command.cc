@@ -109,6 +109,22 @@ ProcessOptions WorkerCommand::diff(const std::filesystem::path& a,
   return options({program_, "diff", "--model-folder", a.string(), "--other", b.string()}, 1);
 }
 
+ProcessOptions WorkerCommand::backup(const std::filesystem::path& scratch, int to) const {
+  ProcessOptions process = options({program_, "backup", "--state-dir", layout_.root().string(),
+                                    "--scratch", scratch.string(), "--to", std::to_string(to)},
+                                   1);
+  process.keep_open.push_back(to);
+  return process;
+}
+
+ProcessOptions WorkerCommand::restore(int from) const {
+  ProcessOptions process = options(
+      {program_, "restore", "--state-dir", layout_.root().string(), "--from", std::to_string(from)},
+      1);
+  process.keep_open.push_back(from);
+  return process;
+}
+
 ProcessOptions WorkerCommand::export_onnx(const std::filesystem::path& model, int file) const {
   const auto program = std::filesystem::path(program_).parent_path() / "moil-onnx";
   ProcessOptions process = options({program.string(), "export-to", "--model-folder", model.string(),

@@ -51,6 +51,10 @@ class WorkerCommand {
   // Measures the machine, with as many threads as a job that does not say.
   ProcessOptions doctor() const;
   ProcessOptions diff(const std::filesystem::path& a, const std::filesystem::path& b) const;
+  // scratch: a folder that the worker makes. to, from: descriptors of the backup, which must stay
+  // open until the worker was started.
+  ProcessOptions backup(const std::filesystem::path& scratch, int to) const;
+  ProcessOptions restore(int from) const;
   // By moil-onnx beside the worker, so that a night links no parser of ONNX. file: a descriptor
   // open for writing; it must stay open until the program was started.
   ProcessOptions export_onnx(const std::filesystem::path& model, int file) const;

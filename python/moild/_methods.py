@@ -246,3 +246,11 @@ class Methods(ABC):
     def system_clean(self, *, dry_run: bool | None = None) -> Json:
         """system.clean: remove what is not kept, or say what that is (role admin, since 0.2)."""
         return self.ask("system.clean", _given({"dry_run": dry_run}))
+
+    def system_backup(self, *, file: int, progress: bool | None = None, descriptors: Sequence[int] = ()) -> Json:
+        """system.backup: write all that cannot be made again to a file (role admin, since 0.2)."""
+        return self.ask("system.backup", {"file": file, **_given({"progress": progress})}, descriptors)
+
+    def system_restore(self, *, file: int, progress: bool | None = None, descriptors: Sequence[int] = ()) -> Json:
+        """system.restore: put a backup in place of the state (role admin, since 0.2)."""
+        return self.ask("system.restore", {"file": file, **_given({"progress": progress})}, descriptors)

@@ -135,6 +135,8 @@ class Requests:
     def _of_the_device(self) -> Iterator[Request]:
         for name in ("status", "overview", "metrics", "doctor", "methods", "disk"):
             yield f"system.{name}", "all", {}, []
+        for name in ("backup", "restore"):
+            yield f"system.{name}", "a file", {"file": 0}, self._files(1)
         yield "cache.stats", "all", {}, []
         yield "cache.verify", "all", {"repair": True}, []
         yield "cache.gc", "all", {"all": True}, []

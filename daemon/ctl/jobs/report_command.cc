@@ -2,13 +2,13 @@
 #include <sysexits.h>
 
 #include "base/files/file.h"
+#include "daemon/client/model_nights.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/elastic/elastic_chart.h"
 #include "daemon/ctl/elastic/elastic_picture.h"
 #include "daemon/ctl/elastic/elastic_table.h"
 #include "daemon/ctl/jobs/job_details.h"
 #include "daemon/ctl/jobs/job_report.h"
-#include "daemon/ctl/jobs/model_nights.h"
 #include "daemon/ctl/report_page/page.h"
 
 namespace moil::daemon::ctl {
@@ -97,9 +97,16 @@ int report_elastic(Session& session, const ReportOptions& options, const Json& j
   return EX_OK;
 }
 
+// Up to the job's.
+Json nights_before(Session& session, const Json& job) {
+  return fetch_nights(session, {.model = job["model"],
+                                .metric = job["result"].value("metric", "accuracy"),
+                                .last_job = job["id"]});
+}
+
 int report_page(Session& session, const ReportOptions& options, const Json& job) {
   const std::string page =
-      draw_report_page(job, fetch_thumbnails(session, job), fetch_nights(session, job));
+      draw_report_page(job, fetch_thumbnails(session, job), nights_before(session, job));
   if (options.html == "-") {
     session.console.print(page);
     return EX_OK;

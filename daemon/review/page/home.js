@@ -101,10 +101,10 @@ function shape(kind, attributes, text = '') {
   return element;
 }
 
-// Before the first night, and after each.
+// Before the first night, and after each: of the model in service then.
 function pointsOf(nights) {
   const first = nights[0];
-  const points = nights.map((night) => ({value: night.after, night}));
+  const points = nights.map((night) => ({value: night.local, night}));
   if (typeof first.before === 'number') points.unshift({value: first.before, night: null});
   return points;
 }
@@ -117,7 +117,7 @@ function scaleOf(points, isFraction) {
 }
 
 function drawChart() {
-  const nights = known ? known.nights : [], chart = byId('chart');
+  const nights = known ? known.nights.filter(({local}) => typeof local === 'number') : [], chart = byId('chart');
   byId('chart-card').hidden = nights.length === 0;
   if (nights.length === 0) return;
   const points = pointsOf(nights), isFraction = nights[0].is_fraction, [low, high] = scaleOf(points, isFraction);
@@ -129,15 +129,15 @@ function drawChart() {
   const line = shape('polyline', {class: 'curve', points: points.map(({value}, i) => `${x(i)},${y(value)}`).join(' ')});
   const dots = points.map(({value, night}, i) => {
     const dot = shape('circle', {cx: x(i), cy: y(value), r: i === points.length - 1 ? 5 : 3.5, class: 'dot'});
-    dot.append(shape('title', {}, night ? `${dateText(night.at)}: ${quality(value, night)}` : `before: ${quality(value, nights[0])}`));
+    dot.append(shape('title', {}, night ? `${dateText(night.at)}: ${quality(value, night)}${night.kept_back ? ', kept back' : ''}` : `before: ${quality(value, nights[0])}`));
     return dot;
   });
   const last = nights[nights.length - 1];
   const dates = [shape('text', {x: BOX.left, y: BOX.high - 6, class: 'tick'}, typeof nights[0].before === 'number' ? 'before' : dateText(nights[0].at)),
                  shape('text', {x: BOX.wide - BOX.right, y: BOX.high - 6, class: 'tick end'}, dateText(last.at))];
   chart.replaceChildren(...lines, line, ...dots, ...dates);
-  byId('chart-now').textContent = quality(last.after, last);
-  byId('chart-text').textContent = `${last.metric} on your own samples that no night was trained on, ` + (nights.length === 1 ? 'over one night' : `over ${nights.length} nights`);
+  byId('chart-now').textContent = quality(last.local, last);
+  byId('chart-text').textContent = `${last.metric} of the model in service on your own samples that no night was trained on, ` + (nights.length === 1 ? 'over one night' : `over ${nights.length} nights`);
   chart.setAttribute('aria-label', points.map(({value}) => quality(value, nights[0])).join(', '));
 }
 

@@ -453,7 +453,19 @@ int diff(const std::map<std::string, std::string>& given) {
               {"labels", {{{"label", "seven"}, {"in", "both"}}, {{"label", "cat"}, {"in", "b"}}}}});
 }
 
+// An empty one; and nothing that is handed over is one.
+int backup(const std::map<std::string, std::string>& given) {
+  return answer(given, {{"holds", Json::object()}, {"files", 0}});
+}
+
+int restore() {
+  EventWriter(STDOUT_FILENO).error(Error(ErrorCode::kBadData, "this is no backup"));
+  return kExitBadData;
+}
+
 int run(int argc, char** argv) {
+  if (std::string(argv[1]) == "restore") return restore();
+  if (std::string(argv[1]) == "backup") return backup(options(argc, argv));
   if (std::string(argv[1]) == "diff") return diff(options(argc, argv));
   if (std::string(argv[1]) == "predict") return predict(argc, argv);
   if (std::string(argv[1]) == "preview") return preview(argc, argv);

@@ -191,6 +191,41 @@ TEST_F(Files, LabelsAreReadBesideTheDaemonThatWritesThem) {
             EACCES);
 }
 
+TEST_F(Files, ABackupReadsTheStateAndChangesItsCopiesAlone) {
+  const daemon::StateLayout layout(folder_ / "job");
+  for (const fs::path& part : {layout.labels(), layout.models(), layout.jobs()})
+    fs::create_directories(part);
+  Database daemons(layout.database(), Database::Access::kReadWrite);
+  daemons.run("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (7)");
+  const fs::path scratch = layout.backing_up(1);
+  const Needs needs = needs_of_backup(layout, scratch);
+  const std::string copy = "VACUUM INTO '" + (scratch / "copy.db").string() + "'";
+  EXPECT_EQ(in_child(needs,
+                     [&] {
+                       Database(layout.database(), Database::Access::kReadOnly).run(copy.c_str());
+                       return 0;
+                     }),
+            0);
+  EXPECT_EQ(Database(scratch / "copy.db", Database::Access::kReadOnly).number("SELECT x FROM t"),
+            7);
+  for (const fs::path& file : {layout.database(), layout.models() / "new", layout.labels() / "new"})
+    EXPECT_EQ(in_child(needs, [&] { return open_outcome(file, O_WRONLY | O_CREAT); }), EACCES);
+  EXPECT_EQ(in_child(needs, [&] { return open_outcome(layout.jobs(), O_RDONLY); }), EACCES);
+}
+
+TEST_F(Files, ABackupThatIsReadSeesNothingOfTheState) {
+  const daemon::StateLayout layout(folder_ / "job");
+  std::ofstream(layout.database()) << "state";
+  const Needs needs = needs_of_restore(layout);
+  EXPECT_EQ(in_child(needs, [&] { return open_outcome(layout.database(), O_RDONLY); }), EACCES);
+  EXPECT_EQ(
+      in_child(needs, [&] { return open_outcome(layout.root() / "new", O_WRONLY | O_CREAT); }),
+      EACCES);
+  EXPECT_EQ(
+      in_child(needs, [&] { return open_outcome(layout.restoring() / "new", O_WRONLY | O_CREAT); }),
+      0);
+}
+
 class SystemCalls : public ::testing::Test {
  protected:
   void SetUp() override {
