@@ -17,14 +17,16 @@ namespace moil::daemon {
 
 // Two label stores: whoever changes labels takes the writer's, on the background thread; const is
 // the one of the reading thread. Background: what writes.
-using AllParts = std::tuple<
-    const struct Config&, class EventLoop&, const class StateLayout&, Database&, class DiskReserve&,
-    class ModelStore&, class JobStore&, class ScheduleStore&, data::LabelStore&,
-    const data::LabelStore&, class Background&, class OutsideCalls&, const class WorkerCommand&,
-    class WorkerCalls&, class Importer&, class JobPlanner&, class Predictor&, class Previewer&,
-    class Studies&, const struct JobIntake&, class Scheduler&, class Recurring&, class Watchers&,
-    class Forgetting&, class Housekeeping&, const struct NightView&, const struct Examined&,
-    const struct Measured&, const struct Counts&, const class Server&, const MethodTable&>;
+using AllParts =
+    std::tuple<const struct Config&, class EventLoop&, const class StateLayout&, Database&,
+               class DiskReserve&, class ModelStore&, class JobStore&, class ScheduleStore&,
+               data::LabelStore&, const data::LabelStore&, class Background&, class OutsideCalls&,
+               const class WorkerCommand&, class WorkerCalls&, class Importer&, class JobPlanner&,
+               class Predictor&, class Previewer&, class Studies&, class Trials&,
+               const struct JobIntake&, class Scheduler&, class Recurring&, class Watchers&,
+               class Forgetting&, class Housekeeping&, const struct NightView&,
+               const struct Examined&, const struct Measured&, const struct Counts&,
+               const class Server&, const MethodTable&>;
 
 class Parts {
  public:

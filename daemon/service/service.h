@@ -42,6 +42,7 @@
 #include "daemon/workers/predictor.h"
 #include "daemon/workers/previewer.h"
 #include "daemon/workers/studies.h"
+#include "daemon/workers/trials.h"
 #include "daemon/workers/worker_command.h"
 #include "datasets/labels/label_store.h"
 
@@ -91,6 +92,7 @@ class Service {
   Studies studies_;
   Predictor predictor_;
   Previewer previewer_;
+  Trials trials_;
   Scheduler scheduler_;
   const JobIntake intake_;
   Recurring recurring_;

@@ -9,6 +9,7 @@
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...] [--timeline]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
+//   moil-worker try --reply DESCRIPTOR --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
 //                   --from=SECONDS --to=SECONDS
 //   moil-worker doctor --reply DESCRIPTOR
@@ -40,7 +41,7 @@
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
-// label.preview, doctor or model.diff, is written as JSON to the descriptor --reply, and so is what
+// label.preview, try, doctor or model.diff, is written as JSON to the descriptor --reply, and so is what
 // is to be said of the file that moil-onnx wrote to --descriptor, or of the piece in --piece.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
