@@ -97,6 +97,7 @@ Desk::Labels Desk::assign(const Decision& decision, const std::string& step) {
                   .call("label.assign", {{"samples", some},
                                          {"label", nullptr},
                                          {"labels", decision.labels},
+                                         {"as_spelled", decision.as_spelled},
                                          {"step", step}})["labels"]
                   .get<Labels>();
   }

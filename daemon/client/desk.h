@@ -25,6 +25,7 @@ class Desk {
   struct Decision {
     std::vector<std::string> digests;
     std::vector<std::string> labels;  // that they have then; none: they are unlabelled
+    bool as_spelled = false;          // a label that differs in case alone is another one
   };
   // Samples get labels in place of those they have: {"changed": [{"digest", "labels"}]}. Decisions
   // that are made together are taken back together. kNotFound, and nothing is changed, for a sample

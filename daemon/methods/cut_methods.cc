@@ -3,6 +3,7 @@
 #include "base/files/file.h"
 #include "base/number_text.h"
 #include "daemon/loop/background.h"
+#include "daemon/methods/label_case.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
@@ -22,6 +23,7 @@ struct CutParams {
   std::string name;  // of the recording, as the user knows it
   double from = 0, to = 0;
   std::vector<std::string> labels;
+  bool as_spelled = false;
   std::optional<data::Split> split;
   std::string step;
 };
@@ -34,6 +36,7 @@ const Fields<CutParams>& fields_of(const CutParams*) {
       field("from", &CutParams::from, Need::kRequired),
       field("to", &CutParams::to, Need::kRequired),
       field("labels", &CutParams::labels),
+      field("as_spelled", &CutParams::as_spelled),
       field("split", &CutParams::split),
       field("step", &CutParams::step, Need::kOptional, check_step),
   };
@@ -65,6 +68,7 @@ struct Cutting {
 };
 
 Json added(data::LabelStore& labels, const Cutting& cutting, Json reply) {
+  check_case(labels, cutting.params.labels, cutting.params.as_spelled);
   const auto content = read_descriptor(cutting.piece.get(), data::kMaxSampleBytes);
   const auto result = labels.add_sample(
       content, cutting.params.labels, cutting.params.split, cutting.name(), cutting.params.step,

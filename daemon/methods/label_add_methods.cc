@@ -1,21 +1,28 @@
-// label.add: samples are read outside, each with a time of its own, and added on the background
-// thread.
+// label.add: samples are read outside, each with a time of its own, tried by a worker, and added on
+// the background thread.
 #include "base/files/file.h"
 #include "daemon/json/base64.h"
 #include "daemon/loop/background.h"
 #include "daemon/loop/outside_calls.h"
+#include "daemon/methods/label_case.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/limits.h"
+#include "daemon/workers/in_memory.h"
+#include "daemon/workers/trials.h"
 #include "datasets/labels/label_store.h"
+#include "datasets/labels/media_type.h"
 
 namespace moil::daemon {
 
 using data::Split;
 
 namespace {
+
+// Of so many samples, or, with the last of them, more bytes.
+constexpr std::size_t kMostRead = kFilesAtOnce, kMostReadBytes = std::size_t{32} << 20;
 
 struct NewSample {
   std::optional<std::string> content;  // as in SampleParams
@@ -27,6 +34,7 @@ struct LabelAddParams {
   std::vector<std::string> labels;
   std::optional<Split> split;
   std::vector<NewSample> samples;
+  bool as_spelled = false;
   std::string step;
 };
 
@@ -44,6 +52,7 @@ const Fields<LabelAddParams>& fields_of(const LabelAddParams*) {
       field("labels", &LabelAddParams::labels),
       field("split", &LabelAddParams::split),
       field("samples", &LabelAddParams::samples, Need::kRequired),
+      field("as_spelled", &LabelAddParams::as_spelled),
       field("step", &LabelAddParams::step, Need::kOptional, check_step),
   };
   return table;
@@ -53,26 +62,27 @@ Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
 }
 
-// One label.add: a sample after the other, so that it holds one in memory. Files are read outside,
-// for their disk may hang; each sample is added in the background, and what others ask for there
-// comes in between. A sample that cannot be added does not keep the others back: adding is
-// idempotent, so that the whole request can be repeated once the cause is gone.
+// One label.add: some samples after the others, so that it holds few in memory. Files are read
+// outside, for their disk may hang; what is new is tried by a worker, which decodes it; then each
+// sample is added in the background, and what others ask for there comes in between. A sample that
+// cannot be added does not keep the others back: adding is idempotent, so that the whole request
+// can be repeated once the cause is gone.
 class Adding : public std::enable_shared_from_this<Adding> {
  public:
-  using Content = std::shared_ptr<const std::vector<std::uint8_t>>;
-
   // All outlive it.
   struct Surroundings {
     data::LabelStore& labels;
     OutsideCalls& outside;
     Background& background;
     EventLoop& loop;
+    Trials& trials;
   };
 
   Adding(const Surroundings& around, Call& call, Responder responder)
       : s_(around),
         params_(read_fields<LabelAddParams>(call.params, "the parameters of label.add")),
-        responder_(std::move(responder)) {
+        responder_(std::move(responder)),
+        samples_(params_.samples.size()) {
     std::vector<SampleParams> sources;
     for (const NewSample& sample : params_.samples)
       sources.push_back({sample.content, sample.file});
@@ -81,31 +91,81 @@ class Adding : public std::enable_shared_from_this<Adding> {
     for (UniqueFd& file : call.files) files_.push_back(std::make_shared<UniqueFd>(std::move(file)));
   }
 
-  // The next sample, or the answer after the last.
-  void next() {
-    if (at_ == params_.samples.size()) {
-      return responder_.result(
-          {{"added", added_}, {"failed", failed_}, {"samples", std::move(samples_)}});
-    }
-    NewSample& sample = params_.samples[at_];
-    if (!sample.file) {
-      auto bytes = decode_base64(std::exchange(sample.content, {}).value()).value();
-      return add(std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes)));
-    }
-    if (hung_) return fail(ErrorCode::kIo, "not read, because the one before it hangs");
-    read(files_[static_cast<std::size_t>(*sample.file)]);
+  void start() {
+    in_background([self = shared_from_this()] {
+      check_case(self->s_.labels, self->labels_, self->params_.as_spelled);
+      return [self] { self->read_more(); };
+    });
   }
 
  private:
+  // What was read and is not added yet.
+  struct Read {
+    std::size_t place = 0;  // of the sample in the request
+    UniqueFd memory;
+    data::Digest digest = {};
+    Json said = Json::object();  // by the worker, if it was asked
+  };
+
+  // If it throws, nothing more is done.
+  void in_background(std::function<Background::Done()> work) {
+    s_.background.submit([self = shared_from_this(), work = std::move(work)]() -> Background::Done {
+      try {
+        return work();
+      } catch (...) {
+        return
+            [self, error = rpc_error(std::current_exception())] { self->responder_.error(error); };
+      }
+    });
+  }
+
+  // Until there are enough bytes for a worker, or no more samples.
+  void read_more() {
+    if (!responder_.is_open()) return;
+    const bool is_full = read_.size() == kMostRead || read_bytes_ >= kMostReadBytes;
+    if (is_full || at_ == params_.samples.size()) return sort_out();
+    NewSample& sample = params_.samples[at_];
+    if (sample.file && hung_) {
+      fail(at_, ErrorCode::kIo, "not read, because the one before it hangs");
+      return go_on();
+    }
+    if (sample.file) return read(files_[static_cast<std::size_t>(*sample.file)]);
+    try {
+      keep(decode_base64(std::exchange(sample.content, {}).value()).value());
+      go_on();
+    } catch (...) {
+      not_read(std::current_exception());
+    }
+  }
+
+  // Not at once: there may be thousands.
+  void go_on() {
+    ++at_;
+    s_.loop.post([self = shared_from_this()] { self->read_more(); });
+  }
+
   void read(const std::shared_ptr<UniqueFd>& file) {
+    using Bytes = std::shared_ptr<const std::vector<std::uint8_t>>;
     const auto self = shared_from_this();
-    s_.outside.start<Content>(
-        [file]() -> Content {
+    s_.outside.start<Bytes>(
+        [file] {
           return std::make_shared<const std::vector<std::uint8_t>>(
               read_descriptor(file->get(), data::kMaxSampleBytes));
         },
-        [self](const Content& content) { self->add(content); },
+        [self](const Bytes& content) {
+          try {
+            self->keep(*content);
+            self->go_on();
+          } catch (...) {
+            self->not_read(std::current_exception());
+          }
+        },
         [self](const std::exception_ptr& error) { self->not_read(error); }, responder_.user());
+  }
+
+  void keep(std::span<const std::uint8_t> content) {
+    read_bytes_ += content.size();
+    read_.push_back({at_, in_memory(content)});
   }
 
   void not_read(const std::exception_ptr& error) {
@@ -113,49 +173,94 @@ class Adding : public std::enable_shared_from_this<Adding> {
       std::rethrow_exception(error);
     } catch (const GaveUp& e) {
       hung_ = true;
-      fail(e.code(), e.what());
+      fail(at_, e.code(), e.what());
     } catch (const Error& e) {
-      fail(e.code(), e.what());
+      fail(at_, e.code(), e.what());
     } catch (const std::exception& e) {
-      fail(ErrorCode::kInternal, e.what());
+      fail(at_, ErrorCode::kInternal, e.what());
     }
+    go_on();
   }
 
-  void add(const Content& content) {
-    const auto self = shared_from_this();
-    s_.background.submit([self, content]() -> Background::Done {
-      try {
-        const auto result =
-            self->s_.labels.add_sample(*content, self->labels_, self->params_.split,
-                                       self->params_.samples[self->at_].name, self->params_.step);
-        return [self, result] { self->added(result); };
-      } catch (const Error& error) {
-        const Json digest = data::digest_of(*content).hex();
-        return [self, error, digest] { self->fail(error.code(), error.what(), digest); };
-      } catch (const std::exception& error) {
-        const std::string text = error.what();
-        return [self, text] { self->fail(ErrorCode::kInternal, text); };
+  // What is there already was tried when it was added; what is of no kind, the store refuses.
+  void sort_out() {
+    in_background([self = shared_from_this()] {
+      const auto fresh = std::make_shared<std::vector<std::size_t>>();
+      for (std::size_t i = 0; i < self->read_.size(); ++i) {
+        Read& sample = self->read_[i];
+        const auto content = read_descriptor(sample.memory.get(), data::kMaxSampleBytes);
+        sample.digest = data::digest_of(content);
+        if (data::is_taken(data::media_type_of(content)) && !self->s_.labels.has(sample.digest))
+          fresh->push_back(i);
       }
+      return [self, fresh] { self->have_tried(*fresh); };
     });
   }
 
-  void added(const data::AddedSample& result) {
+  void have_tried(const std::vector<std::size_t>& fresh) {
+    if (!responder_.is_open()) return;
+    const auto self = shared_from_this();
+    std::vector<int> descriptors;
+    for (const std::size_t i : fresh) descriptors.push_back(read_[i].memory.get());
+    s_.trials.start(descriptors, responder_, [self, fresh](const std::vector<Json>& said) {
+      for (std::size_t i = 0; i < fresh.size(); ++i) self->read_[fresh[i]].said = said.at(i);
+      self->add(0);
+    });
+  }
+
+  // That of read_, and those behind it.
+  void add(std::size_t next) {
+    if (next == read_.size()) return added_all();
+    const auto self = shared_from_this();
+    Read& sample = read_[next];
+    if (sample.said.contains("error")) {
+      refuse(sample.place, sample.said["error"], sample.digest);
+      return s_.loop.post([self, next] { self->add(next + 1); });
+    }
+    in_background([self, next] {
+      const Read& it = self->read_[next];
+      const NewSample& asked = self->params_.samples[it.place];
+      Background::Done then;
+      try {
+        const auto content = read_descriptor(it.memory.get(), data::kMaxSampleBytes);
+        const auto result = self->s_.labels.add_sample(content, self->labels_, self->params_.split,
+                                                       asked.name, self->params_.step);
+        then = [self, &it, result] { self->added(it, result); };
+      } catch (const Error& error) {
+        then = [self, &it, error] { self->fail(it.place, error.code(), error.what(), it.digest); };
+      } catch (const std::exception& error) {
+        const std::string text = error.what();
+        then = [self, &it, text] { self->fail(it.place, ErrorCode::kInternal, text); };
+      }
+      return [self, next, then] {
+        then();
+        self->add(next + 1);
+      };
+    });
+  }
+
+  void added_all() {
+    read_.clear();
+    read_bytes_ = 0;
+    if (at_ < params_.samples.size()) return read_more();
+    responder_.result({{"added", added_}, {"failed", failed_}, {"samples", samples_}});
+  }
+
+  void added(const Read& sample, const data::AddedSample& result) {
     added_ += result.is_new ? 1 : 0;
-    done(added_json(result));
+    samples_[sample.place] = added_json(result);
+    samples_[sample.place].update(sample.said);
   }
 
   // `digest`: of what could be read.
-  void fail(ErrorCode code, const std::string& message, const Json& digest = nullptr) {
-    ++failed_;
-    Json sample{{"error", {{"code", to_string(code)}, {"message", message}}}};
-    if (!digest.is_null()) sample["digest"] = digest;
-    done(std::move(sample));
+  void fail(std::size_t place, ErrorCode code, const std::string& message,
+            const std::optional<data::Digest>& digest = {}) {
+    refuse(place, {{"code", to_string(code)}, {"message", message}}, digest);
   }
-
-  void done(Json sample) {
-    samples_.push_back(std::move(sample));
-    ++at_;
-    s_.loop.post([self = shared_from_this()] { self->next(); });
+  void refuse(std::size_t place, const Json& error, const std::optional<data::Digest>& digest) {
+    ++failed_;
+    samples_[place]["error"] = error;
+    if (digest) samples_[place]["digest"] = digest->hex();
   }
 
   const Surroundings s_;
@@ -163,25 +268,26 @@ class Adding : public std::enable_shared_from_this<Adding> {
   std::vector<std::shared_ptr<UniqueFd>> files_;  // shared with the threads that read them
   std::vector<std::string> labels_;
   const Responder responder_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0;  // which sample is read next
+  std::vector<Read> read_;
+  std::size_t read_bytes_ = 0;
   bool hung_ = false;
   int added_ = 0;
   int failed_ = 0;
-  Json samples_ = Json::array();
+  std::vector<Json> samples_;  // what became of each
 };
 
 void add_samples(Call& call, const Responder& responder, data::LabelStore& labels,
-                 OutsideCalls& outside, Background& background, EventLoop& loop) {
-  const Adding::Surroundings around{labels, outside, background, loop};
-  std::make_shared<Adding>(around, call, responder)->next();
+                 OutsideCalls& outside, Background& background, EventLoop& loop, Trials& trials) {
+  const Adding::Surroundings around{labels, outside, background, loop, trials};
+  std::make_shared<Adding>(around, call, responder)->start();
 }
 
 }  // namespace
 
 MethodTable label_add_methods(const Parts& by) {
-  using Lane = Method::Lane;
   return {
-      {"label.add", "0.1", Role::kLabel, "add samples under labels", Lane::kSteps,
+      {"label.add", "0.1", Role::kLabel, "add samples under labels", Method::Lane::kSteps,
        by.reading<LabelAddParams>(add_samples), std::chrono::seconds(0), kMostFiles},
   };
 }

@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "daemon/json/nearest.h"
 #include "daemon/loop/background.h"
+#include "daemon/methods/label_case.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/dispatcher.h"
@@ -61,6 +62,7 @@ struct RmParams {
 struct RenameParams {
   std::string from;
   std::string to;
+  bool as_spelled = false;
 };
 
 const Fields<RmParams>& fields_of(const RmParams*) {
@@ -76,6 +78,7 @@ const Fields<RenameParams>& fields_of(const RenameParams*) {
   static const Fields<RenameParams> table = {
       field("from", &RenameParams::from, Need::kRequired),
       field("to", &RenameParams::to, Need::kRequired),
+      field("as_spelled", &RenameParams::as_spelled),
   };
   return table;
 }
@@ -116,6 +119,7 @@ void remove_label(const RmParams& params, const Responder& responder, LabelStore
 }
 
 Json rename(const RenameParams& params, LabelStore& store) {
+  check_case(store, std::span(&params.to, 1), params.as_spelled, params.from);
   store.rename_label(params.from, params.to);
   return {{"label", data::checked_label_names(std::span(&params.to, 1)).front()}};
 }
@@ -125,6 +129,7 @@ Json rename(const RenameParams& params, LabelStore& store) {
 struct MapParams {
   std::optional<std::string> label;
   std::vector<std::string> global;
+  bool as_spelled = false;
   std::string after;
 };
 
@@ -132,6 +137,7 @@ const Fields<MapParams>& fields_of(const MapParams*) {
   static const Fields<MapParams> table = {
       field("label", &MapParams::label),
       field("global", &MapParams::global),
+      field("as_spelled", &MapParams::as_spelled),
       field("after", &MapParams::after),
   };
   return table;
@@ -179,6 +185,7 @@ Json mapped(LabelStore& store, const MapParams& params) {
 void map(const MapParams& params, const Responder& responder, LabelStore& labels,
          const ModelStore& models, const StateLayout& layout, Background& background) {
   answer_in_background(background, responder, [&labels, &layout, params, versions = models.list()] {
+    if (params.label) check_case(labels, std::span(&*params.label, 1), params.as_spelled);
     if (!params.global.empty()) check_known(params.global, labels_of(layout, versions));
     return mapped(labels, params);
   });

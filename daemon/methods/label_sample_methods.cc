@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/json/base64.h"
+#include "daemon/methods/label_case.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/page.h"
@@ -25,6 +26,7 @@ struct ForgetParams {
 struct RelabelParams {
   std::string digest;
   std::vector<std::string> labels;
+  bool as_spelled = false;
 };
 
 std::optional<std::string> check_digest(const std::string& text) {
@@ -47,6 +49,7 @@ const Fields<RelabelParams>& fields_of(const RelabelParams*) {
   static const Fields<RelabelParams> table = {
       field("digest", &RelabelParams::digest, Need::kRequired, check_digest),
       field("labels", &RelabelParams::labels, Need::kRequired),
+      field("as_spelled", &RelabelParams::as_spelled),
   };
   return table;
 }
@@ -62,6 +65,7 @@ void forget(const ForgetParams& params, const Responder& responder, LabelStore& 
 }
 
 Json relabel(const RelabelParams& params, LabelStore& store) {
+  check_case(store, params.labels, params.as_spelled);
   store.relabel(Digest::from_hex(params.digest), params.labels);
   return {{"digest", params.digest}, {"labels", data::checked_label_names(params.labels)}};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/methods/digest_list.h"
+#include "daemon/methods/label_case.h"
 #include "daemon/methods/label_steps.h"
 #include "daemon/methods/methods.h"
 #include "daemon/rpc/error.h"
@@ -17,6 +18,7 @@ struct AssignParams {
   std::vector<std::string> samples;  // digests
   std::optional<std::string> label;
   std::vector<std::string> labels;  // several, in place of `label`
+  bool as_spelled = false;
   std::string step;
 };
 
@@ -25,6 +27,7 @@ const Fields<AssignParams>& fields_of(const AssignParams*) {
       field("samples", &AssignParams::samples, Need::kRequired),
       field("label", &AssignParams::label, Need::kRequired),
       field("labels", &AssignParams::labels),
+      field("as_spelled", &AssignParams::as_spelled),
       field("step", &AssignParams::step, Need::kOptional, check_step),
   };
   return table;
@@ -40,6 +43,7 @@ Json assign(const AssignParams& params, data::LabelStore& store) {
   std::vector<std::string> labels = params.labels;
   if (params.label) labels.push_back(*params.label);
   if (!labels.empty()) labels = data::checked_label_names(labels);
+  check_case(store, labels, params.as_spelled);
   const std::size_t changed = store.assign(samples, labels, params.step);
   return {{"label", labels.empty() ? Json() : Json(labels.front())},
           {"labels", labels},
@@ -47,19 +51,23 @@ Json assign(const AssignParams& params, data::LabelStore& store) {
 }
 
 struct MergeParams {
-  std::string from, into, step;
+  std::string from, into;
+  bool as_spelled = false;
+  std::string step;
 };
 
 const Fields<MergeParams>& fields_of(const MergeParams*) {
   static const Fields<MergeParams> table = {
       field("from", &MergeParams::from, Need::kRequired),
       field("into", &MergeParams::into, Need::kRequired),
+      field("as_spelled", &MergeParams::as_spelled),
       field("step", &MergeParams::step, Need::kOptional, check_step),
   };
   return table;
 }
 
 Json merge(const MergeParams& params, data::LabelStore& store) {
+  check_case(store, std::span(&params.into, 1), params.as_spelled, params.from);
   const std::size_t changed = store.merge_label(params.from, params.into, params.step);
   return {{"label", data::checked_label_names(std::span(&params.into, 1)).front()},
           {"changed", changed}};

@@ -19,6 +19,7 @@
 #include "daemon/models/model_folder.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
+#include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/tables/csv_names.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/preparation.h"
@@ -128,14 +129,11 @@ data::KindPtr plain_rows(const std::vector<std::int64_t>& dims) {
   return data::rows_kind(std::move(rows));
 }
 
-data::KindPtr kind_of(const ImportArguments& a, const onnx::Graph& graph,
-                      const ModelDescription& model) {
-  if (!a.preprocessing.empty())
-    return data::kind_from_json(parse(read_argument(a.preprocessing), a.preprocessing));
-  if (const auto own = metadata(graph, kPreprocessingKey))
-    return data::kind_from_json(parse(*own, kPreprocessingKey));
-  const auto& dims = model.inputs.at(0).dims;
-  if (dims.size() != 3 || (dims[0] != 1 && dims[0] != 3)) return plain_rows(dims);
+bool may_be_seen(const std::vector<std::int64_t>& dims) {
+  return dims.size() == 3 && (dims[0] == 1 || dims[0] == 3);
+}
+
+data::KindPtr plain_images(const std::vector<std::int64_t>& dims) {
   data::Preprocessing p;
   p.channels = static_cast<int>(dims[0]);
   p.height = static_cast<int>(dims[1]);
@@ -143,6 +141,57 @@ data::KindPtr kind_of(const ImportArguments& a, const onnx::Graph& graph,
   p.mean.assign(static_cast<std::size_t>(dims[0]), 0.0);
   p.stddev.assign(static_cast<std::size_t>(dims[0]), 255.0);
   return data::image_kind(p);
+}
+
+data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims) {
+  using Type = data::FrontEndType;
+  data::SoundDescription sounds;
+  sounds.front_end.type = dims[0] == 1 ? Type::kLogMel : Type::kLogMelDeltas;
+  sounds.front_end.frames = static_cast<int>(dims[1]);
+  sounds.front_end.patch_hop = std::max(1, sounds.front_end.frames / 2);
+  sounds.front_end.bands = static_cast<int>(dims[2]);
+  return data::sound_kind(sounds);
+}
+
+std::string shown(const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (const std::int64_t extent : dims) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+// As its user says, in the plainest way.
+data::KindPtr kind_named(const std::string& name, const std::vector<std::int64_t>& dims) {
+  if (name == "rows") return plain_rows(dims);
+  if (!may_be_seen(dims))
+    throw Error(ErrorCode::kInvalidArgument,
+                "--kind " + name + ": the model's input is " + shown(dims) +
+                    ", expected 1 or 3 channels, a height and a width");
+  return name == "sound" ? plain_sounds(dims) : plain_images(dims);
+}
+
+struct InputKind {
+  data::KindPtr kind;
+  std::string remark;  // that it was guessed; empty if somebody said it
+};
+
+InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph,
+                  const ModelDescription& model) {
+  const auto& dims = model.inputs.at(0).dims;
+  if (!a.preprocessing.empty())
+    return {data::kind_from_json(parse(read_argument(a.preprocessing), a.preprocessing)), ""};
+  if (!a.kind.empty()) return {kind_named(a.kind, dims), ""};
+  if (const auto own = metadata(graph, kPreprocessingKey))
+    return {data::kind_from_json(parse(*own, kPreprocessingKey)), ""};
+  constexpr const char* kElse = "; if that is wrong, say --kind or --preprocessing";
+  if (!may_be_seen(dims))
+    return {plain_rows(dims), "\nIts input " + shown(dims) + " is taken for numbers" + kElse};
+  if (dims[1] != dims[2])
+    throw Error(ErrorCode::kInvalidArgument,
+                a.file + ": the model's input is " + shown(dims) +
+                    ", which may be a photo, the spectrogram of a sound or numbers; say which: "
+                    "--kind image, --kind sound or --kind rows, or describe it (--preprocessing)");
+  return {plain_images(dims),
+          "\nIts input " + shown(dims) + " is taken for a photo, scaled to 0 to 1" + kElse};
 }
 
 std::string counted(const ModelDescription& model, const WeightMap& weights) {
@@ -187,14 +236,15 @@ std::string import_file(const ImportArguments& a) {
   bundle.weights = std::move(imported.weights);
   bundle.task = task_of(a, graph);
   bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
-  bundle.kind = kind_of(a, graph, bundle.description);
+  InputKind input = kind_of(a, graph, bundle.description);
+  bundle.kind = std::move(input.kind);
   bundle.calibration = calibration_of(a, graph);
   write_checked(a.folder, bundle);
   publish(a.folder);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + ", " +
          std::to_string(bundle.labels.size()) +
          (bundle.task->outputs_are_labels() ? " classes; in " : " outputs; in ") + a.folder +
-         night::training_remark(bundle.description, *bundle.task);
+         night::training_remark(bundle.description, *bundle.task) + input.remark;
 }
 
 namespace {

@@ -18,7 +18,8 @@ struct ImportArguments {
   std::string name;
   std::string labels;         // empty: the file's own, else "0", "1", ...
   std::string task;           // empty: the file's own, else "classify"
-  std::string preprocessing;  // empty: the file's own, else pixels from 0 to 1
+  std::string preprocessing;  // empty: by `kind`
+  std::string kind;  // "image", "sound" or "rows"; empty: the file's own, else by its input
   std::vector<std::int64_t> input_dims;
 };
 
@@ -27,7 +28,8 @@ struct ExportArguments {
 };
 
 // Make what they name and say in a line what it is. Throw what reading, importing and writing
-// throw; kAlreadyExists for a folder that is there.
+// throw; kAlreadyExists for a folder that is there; kInvalidArgument if nothing says what the input
+// is, and its dims do not show it.
 std::string import_file(const ImportArguments& arguments);
 std::string export_file(const ExportArguments& arguments);
 

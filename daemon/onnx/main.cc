@@ -42,9 +42,15 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
   import.add_option("--task", a.task,
                     "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
                     "file's if left out, else classify");
-  import.add_option(
+  moil::cli::Option preprocessing = import.add_option(
       "--preprocessing=FILE", a.preprocessing,
       "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
+  import
+      .add_option("--kind", a.kind,
+                  "Without --preprocessing: image (pixels from 0 to 1), sound (YAMNet's front end "
+                  "with as many frames and bands) or rows (numbers as they are)")
+      .check(moil::cli::one_of({"image", "sound", "rows"}))
+      .excludes(preprocessing);
   import.add_option("--input-dims=N", a.input_dims,
                     "Dims of one sample where the file leaves them open: 3 224 224");
   return import;

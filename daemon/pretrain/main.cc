@@ -21,7 +21,9 @@
 #include "daemon/pretrain/pretraining.h"
 #include "daemon/pretrain/reconciliation.h"
 #include "daemon/pretrain/selection.h"
+#include "daemon/pretrain/unreadable.h"
 #include "daemon/pretrain/usual_network.h"
+#include "datasets/kinds/decoding.h"
 #include "datasets/pack/sample_pack.h"
 #include "datasets/readers/plain_folder.h"
 #include "datasets/readers/split_labels.h"
@@ -261,6 +263,19 @@ void show_remarks(const std::vector<std::string>& remarks) {
     std::fprintf(stderr, "moil-pretrain: %s\n", remark.c_str());
 }
 
+// What cannot be read, or is refused by a trial, is named and left out.
+void leave_out(Selection& selection, const moil::pretrain::Trial& trial) {
+  std::vector<std::size_t> samples;
+  std::vector<std::string> whys;
+  for (moil::pretrain::Unreadable& one : moil::pretrain::unreadable_in(selection, trial)) {
+    samples.push_back(one.index);
+    whys.push_back(std::move(one.why));
+  }
+  if (samples.empty()) return;
+  show_remarks(moil::pretrain::told(whys, selection.size()));
+  selection.leave_out(samples, whys.front());
+}
+
 // A folder that cannot be written to is known before the work is done.
 void require_writable(const std::filesystem::path& file) {
   const auto folder = std::filesystem::absolute(file).parent_path();
@@ -314,12 +329,15 @@ void train(Arguments& a) {
   a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
   if (!a.preprocessing.empty()) a.training.kind.preprocessing = read_json(a.preprocessing);
   if (a.loss == "huber") a.training.number_loss = moil::pretrain::NumberLoss::kHuber;
-  const Selection selection(a.selection);
+  Selection selection(a.selection);
   show_remarks(selection.remarks());
   a.training.task = task_of(a, selection);
   set_training(a, selection.size());
   const std::filesystem::path out = a.out;
   moil::pretrain::check_pretraining(selection, a.training, out);
+  leave_out(selection, moil::data::check_decodes);
+  leave_out(selection, moil::pretrain::trial_for(a.training, selection));
+  moil::pretrain::check_pretraining(selection, a.training, out);  // classes may have gone
   if (a.training.task == "predict")
     show_remarks(
         moil::pretrain::outlying_numbers(selection, a.training.outputs, a.training.number_loss));
@@ -367,6 +385,8 @@ void write_pack(Arguments& a) {
   a.selection.labels_are_classes = bundle.task->name() == "classify";
   Selection selection(a.selection);
   show_remarks(selection.remarks());
+  leave_out(selection, moil::data::check_decodes);
+  leave_out(selection, moil::pretrain::trial_for(bundle.kind));
   if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
   moil::data::write_sample_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
   moil::publish_content(a.out);
@@ -396,8 +416,7 @@ void write_unlabelled(const Arguments& a) {
       a.model, samples, a.out, unreadable, [&](std::size_t done, std::size_t all) {
         progress.show_features(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
       });
-  for (const auto& sample : unreadable)
-    show_remarks({"left out " + sample.name + ": " + sample.why});
+  show_remarks(moil::pretrain::told(unreadable, samples.size()));
   show_pack(a.out, made);
 }
 
@@ -432,8 +451,8 @@ int main(int argc, char** argv) {
   try {
     if (app.got_subcommand("train")) train(arguments);
     if (app.got_subcommand("pack")) {
-      moil::pretrain::write_features(arguments.model, arguments.pack, arguments.trainable_layers,
-                                     arguments.out);
+      show_remarks(moil::pretrain::write_features(arguments.model, arguments.pack,
+                                                  arguments.trainable_layers, arguments.out));
       moil::publish_content(arguments.out);
     }
     if (app.got_subcommand("image-pack")) write_pack(arguments);
@@ -442,8 +461,9 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("unlabelled-pack")) write_unlabelled(arguments);
     if (app.got_subcommand("images")) {
       arguments.selection.validation_fraction = arguments.held_out.value_or(0);
-      const Selection selection(arguments.selection);
+      Selection selection(arguments.selection);
       show_remarks(selection.remarks());
+      leave_out(selection, moil::data::check_decodes);
       moil::pretrain::export_samples(selection, arguments.out, arguments.held_out.has_value());
       moil::publish_content(arguments.out);
     }

@@ -10,6 +10,7 @@
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/pretrain/beginning.h"
+#include "daemon/pretrain/unreadable.h"
 #include "daemon/pretrain/usual_network.h"
 #include "datasets/pack/feature_pack.h"
 #include "datasets/pack/sample_pack.h"
@@ -335,24 +336,33 @@ namespace {
 // As many at once as the backbone takes, for fewer take as long.
 void write_maps(const std::vector<MixedSample>& samples, data::Split split,
                 const data::SampleDataset& dataset, night::FeatureReader& reader,
-                data::FeaturePackWriter& writer) {
+                data::FeaturePackWriter& writer, night::UnreadableSamples& left_out) {
   const std::size_t batch = reader.batch(), elements = reader.elements();
   std::vector<float> features(batch * elements);
   for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
     std::vector<night::SampleView> some;
     for (std::size_t i = begin; i < std::min(begin + batch, samples.size()); ++i)
       some.push_back({&samples[i]});
-    reader.read(some, features.data());
-    for (std::size_t i = 0; i < some.size(); ++i)
+    night::UnreadableSamples unreadable;
+    reader.read(some, features.data(), &unreadable);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto found =
+          std::ranges::find(unreadable, some[i].sample, &night::UnreadableSample::sample);
+      if (found != unreadable.end()) {
+        left_out.push_back({nullptr, found->name, found->why});
+        continue;
+      }
       writer.add(split, some[i].sample->labels, dataset.digest(some[i].sample->ref.index),
                  std::span(features).subspan(i * elements, elements));
+    }
   }
 }
 
 }  // namespace
 
-void write_features(const std::filesystem::path& model, const std::filesystem::path& pack,
-                    int trainable_layers, const std::filesystem::path& out) {
+std::vector<std::string> write_features(const std::filesystem::path& model,
+                                        const std::filesystem::path& pack, int trainable_layers,
+                                        const std::filesystem::path& out) {
   const night::ModelBundle bundle = night::read_model_folder(model);
   const auto images = data::open_sample_pack(pack);
   if (bundle.kind->has_parts())
@@ -377,9 +387,14 @@ void write_features(const std::filesystem::path& model, const std::filesystem::p
   description.split_point = freeze.split;
   description.shape = backbone.feature_shape();
   data::FeaturePackWriter writer(out, images->classes(), bundle.kind, description);
+  night::UnreadableSamples left_out;
   for (const data::Split split : {data::Split::kTrain, data::Split::kValidation})
-    write_maps(samples_of(*images, split, nullptr), split, *images, reader, writer);
+    write_maps(samples_of(*images, split, nullptr), split, *images, reader, writer, left_out);
+  if (left_out.size() == images->size() && !left_out.empty())
+    throw Error(ErrorCode::kBadData, "none of the samples can be read; " + left_out.front().name +
+                                         ": " + left_out.front().why);
   writer.finish();
+  return told(left_out, images->size());
 }
 
 }  // namespace moil::pretrain

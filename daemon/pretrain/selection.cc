@@ -22,6 +22,15 @@ std::vector<std::string> remarks_of(const data::SampleFolder& folder,
     remarks.push_back(path.string() + ": all images lie in " + folder.entered() +
                       "/, so the folders in it are the classes");
   }
+  if (const auto& within = folder.within_lone_class(); within.size() > 1) {
+    const std::string name = folder.classes().front();
+    remarks.push_back(
+        path.string() + ": all samples lie in " + name +
+        "/, which is taken for one class; if the " + std::to_string(within.size()) +
+        " folders in it (" + *within.begin() + ", " + *std::next(within.begin()) +
+        (within.size() > 2 ? ", ...) are the classes, give " : ") are the classes, give ") + name +
+        " itself, or name them with --classes");
+  }
   const std::string passed_over = folder.passed_over().said();
   if (!passed_over.empty()) remarks.push_back(path.string() + ": passed over " + passed_over);
   return remarks;
@@ -48,8 +57,10 @@ std::vector<std::string> joined(std::vector<std::string> names,
 
 Selection::Selection(const SelectionOptions& options) {
   const bool apart = !options.validation_data.empty();
-  bases_.push_back(open(options.data, options, apart ? 0 : options.validation_fraction));
-  if (apart) bases_.push_back(open(options.validation_data, options, 0));
+  std::vector<std::string> known = joined(options.classes, options.known);
+  bases_.push_back(open(options.data, options, apart ? 0 : options.validation_fraction, known));
+  known = joined(std::move(known), bases_[0]->classes());
+  if (apart) bases_.push_back(open(options.validation_data, options, 0, std::move(known)));
   std::vector<std::string> classes = options.classes;
   if (classes.empty()) {
     classes = bases_[0]->classes();
@@ -59,6 +70,7 @@ Selection::Selection(const SelectionOptions& options) {
     require_classes(*bases_[0], classes);  // held-out samples may be of some alone
   }
   table_ = data::SampleTable(classes);
+  classes_are_named_ = !options.classes.empty();
   take(*bases_[0], options, false);
   if (apart) {
     const std::size_t before = places_.size();
@@ -70,7 +82,8 @@ Selection::Selection(const SelectionOptions& options) {
 
 std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path& path,
                                                      const SelectionOptions& options,
-                                                     double held_out) {
+                                                     double held_out,
+                                                     std::vector<std::string> known) {
   const data::SplitPolicy split{held_out, 0, options.labels_are_classes.value_or(true)};
   const std::string name = path.string();
   if (!options.label_column.empty()) {
@@ -98,8 +111,7 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
   }
   data::SampleFolderOptions folder;
   folder.split = split;
-  folder.known = options.classes;
-  folder.known.insert(folder.known.end(), options.known.begin(), options.known.end());
+  folder.known = std::move(known);
   auto opened = data::open_sample_folder(path, folder);
   for (std::string& remark : remarks_of(*opened, path)) remarks_.push_back(std::move(remark));
   return opened;
@@ -113,6 +125,32 @@ bool Selection::labels_are_amounts() const {
 std::vector<std::string> Selection::texts() const {
   const auto* folder = dynamic_cast<const data::SampleFolder*>(bases_[0].get());
   return folder != nullptr ? folder->texts() : std::vector<std::string>();
+}
+
+void Selection::leave_out(const std::vector<std::size_t>& samples, const std::string& why) {
+  const auto is_left_out = [&](std::size_t i) { return std::ranges::binary_search(samples, i); };
+  std::vector<bool> has_samples(table_.classes().size());
+  for (std::size_t i = 0; i < table_.size(); ++i)
+    if (!is_left_out(i)) has_samples[table_.labels(i)[0]] = true;
+  std::vector<std::string> classes;
+  std::vector<data::ClassId> row_of;
+  for (std::size_t c = 0; c < has_samples.size(); ++c) {
+    row_of.push_back(static_cast<data::ClassId>(classes.size()));
+    if (has_samples[c]) classes.push_back(table_.classes()[c]);
+    if (!has_samples[c] && classes_are_named_)
+      throw Error(ErrorCode::kBadData,
+                  "none of the samples of \"" + table_.classes()[c] + "\" can be read; " + why);
+  }
+  if (classes.empty()) throw Error(ErrorCode::kBadData, "none of the samples can be read; " + why);
+  data::SampleTable kept(classes);
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    if (is_left_out(i)) continue;
+    kept.add({row_of[table_.labels(i)[0]]}, table_.split(i));
+    places.push_back(places_[i]);
+  }
+  table_ = std::move(kept);
+  places_ = std::move(places);
 }
 
 void Selection::rename(const std::map<std::string, std::string>& names) {

@@ -18,7 +18,7 @@ struct SelectionOptions {
   std::string format;                     // "digits-csv", "image-folder"; empty: by the file's name
   std::string label_column;  // `data` is a table (csv_table.h), and this column says the classes
   std::vector<std::string> classes;  // in this order; empty: all
-  std::vector<std::string> known;    // other names that are classes: a folder of one is not entered
+  std::vector<std::string> known;    // other names that are classes (sample_folder.h)
   double validation_fraction = 0.2;
   // Samples are held out by class; else over all. Empty: by the labels.
   std::optional<bool> labels_are_classes;
@@ -37,6 +37,9 @@ class Selection : public data::TableDataset<data::SampleDataset> {
   [[nodiscard]] bool labels_are_amounts() const;
   // Texts in the data that may say what its classes are called.
   [[nodiscard]] std::vector<std::string> texts() const;
+  // Leaves samples out, by index, growing; a class that has none left goes with them. kBadData
+  // with `why` of the first if none is left, or none of a class that was named.
+  void leave_out(const std::vector<std::size_t>& samples, const std::string& why);
   // Gives classes other names.
   void rename(const std::map<std::string, std::string>& names);
 
@@ -59,12 +62,15 @@ class Selection : public data::TableDataset<data::SampleDataset> {
     table_.check(i);
     return places_[i];
   }
+  // known: names that are classes.
   std::unique_ptr<data::SampleDataset> open(const std::filesystem::path& path,
-                                            const SelectionOptions& options, double held_out);
+                                            const SelectionOptions& options, double held_out,
+                                            std::vector<std::string> known);
   void take(const data::SampleDataset& base, const SelectionOptions& options, bool all_validation);
 
   std::vector<std::unique_ptr<data::SampleDataset>> bases_;
   std::vector<Place> places_;
+  bool classes_are_named_ = false;  // by the user
   std::vector<std::string> remarks_;
 };
 

@@ -86,7 +86,8 @@ Json decided(daemon::Desk& desk, const Json& asked) {
   std::vector<daemon::Desk::Decision> decisions;
   for (const Json& one : asked.at("decisions"))
     decisions.push_back({one.at("digests").get<std::vector<std::string>>(),
-                         one.at("labels").get<std::vector<std::string>>()});
+                         one.at("labels").get<std::vector<std::string>>(),
+                         one.value("as_spelled", false)});
   return desk.decide(decisions);
 }
 

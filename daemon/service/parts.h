@@ -22,11 +22,11 @@ using AllParts =
                class DiskReserve&, class ModelStore&, class JobStore&, class ScheduleStore&,
                data::LabelStore&, const data::LabelStore&, class Background&, class OutsideCalls&,
                const class WorkerCommand&, class WorkerCalls&, class Importer&, class JobPlanner&,
-               class Predictor&, class Previewer&, class Studies&, const struct JobIntake&,
-               class Scheduler&, class Recurring&, class Watchers&, class Forgetting&,
-               class Housekeeping&, class Backups&, const struct NightView&, const struct Examined&,
-               const struct Measured&, const struct Counts&, const class Server&,
-               const MethodTable&>;
+               class Predictor&, class Previewer&, class Studies&, class Trials&,
+               const struct JobIntake&, class Scheduler&, class Recurring&, class Watchers&,
+               class Forgetting&, class Housekeeping&, class Backups&, const struct NightView&,
+               const struct Examined&, const struct Measured&, const struct Counts&,
+               const class Server&, const MethodTable&>;
 
 class Parts {
  public:

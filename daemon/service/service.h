@@ -43,6 +43,7 @@
 #include "daemon/workers/predictor.h"
 #include "daemon/workers/previewer.h"
 #include "daemon/workers/studies.h"
+#include "daemon/workers/trials.h"
 #include "daemon/workers/worker_command.h"
 #include "datasets/labels/label_store.h"
 
@@ -94,6 +95,7 @@ class Service {
   Studies studies_;
   Predictor predictor_;
   Previewer previewer_;
+  Trials trials_;
   Scheduler scheduler_;
   const JobIntake intake_;
   Recurring recurring_;

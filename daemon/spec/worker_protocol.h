@@ -9,11 +9,12 @@
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...] [--timeline]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
+//   moil-worker try --reply DESCRIPTOR --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
 //                   --from=SECONDS --to=SECONDS
 //   moil-worker doctor --reply DESCRIPTOR
-//   moil-worker backup --reply DESCRIPTOR --state-dir STATE --scratch STATE/backup-N --to DESCRIPTOR
-//   moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
+//   moil-worker backup --reply DESCRIPTOR --state-dir STATE --scratch STATE/backup-N --to
+//   DESCRIPTOR moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
 //   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
 //   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
 //
@@ -42,8 +43,9 @@
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
-// label.preview, doctor, model.diff, system.backup or restore, is written as JSON to the descriptor --reply, and so is what
-// is to be said of the file that moil-onnx wrote to --descriptor, or of the piece in --piece.
+// label.preview, try, doctor, model.diff, system.backup or restore, is written as JSON to the
+// descriptor --reply, and so is what is to be said of the file that moil-onnx wrote to
+// --descriptor, or of the piece in --piece.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
 // folder and renames it to models/NAME/VERSION/ (rename_durable); the daemon records and activates

@@ -1,6 +1,7 @@
 // moil-worker: does one night's job, plans one, imports a model, runs one on samples, makes small
-// pictures of samples, cuts a piece out of a recording, compares two models, measures the machine,
-// makes a backup or reads one, and ends (daemon/spec/worker_protocol.h).
+// pictures of samples, tries whether samples can be decoded, cuts a piece out of a recording,
+// compares two models, measures the machine, makes a backup or reads one, and ends
+// (daemon/spec/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <sys/stat.h>
@@ -32,6 +33,7 @@
 #include "daemon/worker/handed_over.h"
 #include "daemon/worker/pack.h"
 #include "daemon/worker/preview.h"
+#include "daemon/worker/trial.h"
 #include "datasets/labels/label_types.h"
 
 namespace {
@@ -170,6 +172,11 @@ int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
                 {{"previews", moil::worker::previews(images_of(arguments), arguments.size)}});
 }
 
+int try_samples(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to({});
+  return answer(arguments, events, {{"samples", moil::worker::tried(images_of(arguments))}});
+}
+
 int cut(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to({});
   return answer(arguments, events, moil::worker::cut(arguments.cut));
@@ -268,6 +275,8 @@ int main(int argc, char** argv) {
   preview_command.add_option("--size", arguments.size, "Pixels of the longer side")
       .check(moil::cli::within(1, 4096));
   preview_command.add_option("--image", arguments.images, "Descriptor of a sample").required();
+  moil::cli::Command try_command = app.add_subcommand("try", "Say whether samples can be decoded");
+  try_command.add_option("--image", arguments.images, "Descriptor of a sample").required();
   moil::cli::Command cut_command = app.add_subcommand("cut", "Cut a piece out of a recording");
   cut_command.add_option("--recording", arguments.cut.recording, "Its descriptor").required();
   cut_command.add_option("--piece", arguments.cut.piece, "Descriptor for the piece").required();
@@ -287,8 +296,8 @@ int main(int argc, char** argv) {
   restore_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
   restore_command.add_option("--from", arguments.archive, "Descriptor of the backup").required();
   for (moil::cli::Command command :
-       {plan_command, import_command, pack_command, predict_command, preview_command, cut_command,
-        doctor_command, diff_command, backup_command, restore_command})
+       {plan_command, import_command, pack_command, predict_command, preview_command, try_command,
+        cut_command, doctor_command, diff_command, backup_command, restore_command})
     command.add_option("--reply", arguments.reply, "Descriptor for the answer").required();
   moil::manual::add_manual(app, 8);
   if (const auto exit = app.parse(argc, argv, moil::daemon::kExitUsage)) return *exit;
@@ -305,6 +314,7 @@ int main(int argc, char** argv) {
     if (pack_command.given()) return import_pack(arguments, events);
     if (predict_command.given()) return predict(arguments, events);
     if (preview_command.given()) return preview(arguments, events);
+    if (try_command.given()) return try_samples(arguments, events);
     if (cut_command.given()) return cut(arguments, events);
     if (doctor_command.given()) return doctor(arguments, events);
     if (diff_command.given()) return diff(arguments, events);

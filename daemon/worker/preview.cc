@@ -83,14 +83,6 @@ Json to_json(const data::Image& image) {
       {"height", image.height}};
 }
 
-double silent_share(const data::SoundOutline& outline) {
-  const auto floor = static_cast<float>(std::pow(10, data::kSoundFloor / 20));
-  const auto silent = std::ranges::count_if(
-      outline.swings, [&](const auto& s) { return std::max(s.high, -s.low) < floor; });
-  return static_cast<double>(silent) /
-         static_cast<double>(std::max<std::size_t>(1, outline.swings.size()));
-}
-
 Json preview(const std::vector<std::uint8_t>& bytes, int size) {
   if (!data::is_sound(data::media_type_of(bytes)))
     return to_json(shrunk(decoded(bytes, size), size));
@@ -99,7 +91,7 @@ Json preview(const std::vector<std::uint8_t>& bytes, int size) {
       data::outline_of(sound, 4 * static_cast<std::size_t>(size), kMostShownSeconds);
   Json preview = to_json(drawn(outline, size));
   preview["seconds"] = outline.seconds;
-  preview["silent"] = silent_share(outline);
+  preview["silent"] = data::silent_share(outline, data::kSoundFloor);
   return preview;
 }
 

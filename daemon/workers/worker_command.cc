@@ -72,6 +72,10 @@ ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int s
   return of_images({program_, "preview", "--size", std::to_string(size)}, descriptors, 1);
 }
 
+ProcessOptions WorkerCommand::try_samples(const std::vector<int>& descriptors) const {
+  return of_images({program_, "try"}, descriptors, 1);
+}
+
 ProcessOptions WorkerCommand::cut(int recording, int piece, const std::string& name, double from,
                                   double to) const {
   // One word each, so that a name or a number may begin with a dash.

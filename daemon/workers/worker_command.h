@@ -45,6 +45,8 @@ class WorkerCommand {
                          const PredictionWanted& wanted) const;
   // Shows photos and sounds; descriptors as above.
   ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
+  // Whether samples can be decoded; descriptors as above.
+  ProcessOptions try_samples(const std::vector<int>& descriptors) const;
   // recording and piece: descriptors, open for reading and for writing; as above.
   ProcessOptions cut(int recording, int piece, const std::string& name, double from,
                      double to) const;

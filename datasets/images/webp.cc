@@ -1,6 +1,8 @@
 #include <webp/decode.h>
+#include <webp/demux.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "datasets/images/canvas.h"
@@ -30,15 +32,39 @@ std::optional<std::span<const std::uint8_t>> find_chunk(std::span<const std::uin
   return std::nullopt;
 }
 
+[[noreturn]] void damaged(std::string_view name) {
+  bad_image(name, "the WebP file is truncated or damaged");
+}
+
 WebPBitstreamFeatures features_of(std::span<const std::uint8_t> encoded, std::string_view name,
                                   const DecodeLimits& limits) {
   WebPBitstreamFeatures features;
-  if (WebPGetFeatures(encoded.data(), encoded.size(), &features) != VP8_STATUS_OK)
-    bad_image(name, "the WebP file is truncated or damaged");
-  if (features.has_animation) bad_image(name, "an animation; only still images are taken");
+  if (WebPGetFeatures(encoded.data(), encoded.size(), &features) != VP8_STATUS_OK) damaged(name);
   check_dimensions(name, static_cast<std::uint64_t>(features.width),
                    static_cast<std::uint64_t>(features.height), limits);
   return features;
+}
+
+// The first frame of an animation, as RGBA on a canvas of its size. It may cover a part of that;
+// the rest is transparent.
+void decode_first_frame(std::span<const std::uint8_t> encoded, std::string_view name,
+                        Image& canvas) {
+  const WebPData data{encoded.data(), encoded.size()};
+  const std::unique_ptr<WebPDemuxer, decltype(&WebPDemuxDelete)> file(WebPDemux(&data),
+                                                                      &WebPDemuxDelete);
+  WebPIterator frame{};
+  if (!file || WebPDemuxGetFrame(file.get(), 1, &frame) == 0) damaged(name);
+  const std::unique_ptr<WebPIterator, decltype(&WebPDemuxReleaseIterator)> owner(
+      &frame, &WebPDemuxReleaseIterator);
+  if (frame.x_offset + frame.width > canvas.width || frame.y_offset + frame.height > canvas.height)
+    damaged(name);
+  std::ranges::fill(canvas.pixels, std::uint8_t{0});
+  const std::size_t begin = static_cast<std::size_t>(frame.y_offset) * canvas.row_bytes() +
+                            4 * static_cast<std::size_t>(frame.x_offset);
+  if (WebPDecodeRGBAInto(frame.fragment.bytes, frame.fragment.size, &canvas.pixels[begin],
+                         canvas.pixels.size() - begin,
+                         static_cast<int>(canvas.row_bytes())) == nullptr)
+    damaged(name);
 }
 
 }  // namespace
@@ -48,14 +74,17 @@ void decode_webp(std::span<const std::uint8_t> encoded, std::string_view name, I
   const WebPBitstreamFeatures features = features_of(encoded, name, limits);
   const auto exif = find_chunk(encoded, "EXIF");
   const int orientation = exif ? exif_orientation(*exif) : 1;
-  const bool as_stored = orientation == 1 && !features.has_alpha;
+  const bool has_alpha = features.has_alpha || features.has_animation;
+  const bool as_stored = orientation == 1 && !has_alpha;
   Image stored;
   Image& target = as_stored ? image : stored;
-  target.resize(features.width, features.height, features.has_alpha ? 4 : 3);
-  const auto decode = features.has_alpha ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
-  if (decode(encoded.data(), encoded.size(), target.pixels.data(), target.pixels.size(),
-             static_cast<int>(target.row_bytes())) == nullptr)
-    bad_image(name, "the WebP file is truncated or damaged");
+  target.resize(features.width, features.height, has_alpha ? 4 : 3);
+  const auto decode = has_alpha ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
+  if (features.has_animation)
+    decode_first_frame(encoded, name, target);
+  else if (decode(encoded.data(), encoded.size(), target.pixels.data(), target.pixels.size(),
+                  static_cast<int>(target.row_bytes())) == nullptr)
+    damaged(name);
   if (as_stored) return;
   Canvas canvas(image, stored.width, stored.height, stored.channels, orientation);
   for (int y = 0; y < stored.height; ++y)
@@ -63,7 +92,7 @@ void decode_webp(std::span<const std::uint8_t> encoded, std::string_view name, I
 }
 
 // libwebp holds a lossless image, and a transparent one's alpha, as 4 bytes a pixel beside what it
-// writes.
+// writes. The header of an animation does not say what its first frame is.
 ImageHeader read_webp_header(std::span<const std::uint8_t> encoded, std::string_view name,
                              const DecodeLimits& limits) {
   constexpr int kLossless = 2;
@@ -75,9 +104,10 @@ ImageHeader read_webp_header(std::span<const std::uint8_t> encoded, std::string_
   const auto width = static_cast<std::size_t>(features.width);
   const std::size_t pixels = width * static_cast<std::size_t>(features.height);
   std::size_t bytes = kTables + kRows * width + 3 * pixels;
-  if (features.format == kLossless || features.has_alpha) bytes += 4 * pixels;
-  if (features.has_alpha) bytes += (features.format == kLossless ? 4 : 5) * pixels;
-  if (may_turn && !features.has_alpha) bytes += 3 * pixels;
+  const bool has_alpha = features.has_alpha || features.has_animation;
+  if (features.format == kLossless || has_alpha) bytes += 4 * pixels;
+  if (has_alpha) bytes += (features.format == kLossless ? 4 : 5) * pixels;
+  if (may_turn && !has_alpha) bytes += 3 * pixels;
   return {features.width, features.height, 3, bytes};
 }
 

@@ -131,6 +131,10 @@ class LabelStore {
   // The same, those after the name, until `visit` returns false; it must not use the store.
   void for_each_label(const std::string& after,
                       const std::function<bool(const LabelCount&)>& visit) const;
+  // Before labels are created: throws OtherCase for one of these names that is no label yet and
+  // differs in case alone from one that is, or from another of them; but not from `gone`, which is
+  // to go.
+  void check_case(std::span<const std::string> names, const std::string& gone = {}) const;
   void rename_label(const std::string& from, const std::string& to);
   // Gives the samples of a label, and what it means, to another, which is created as needed, and
   // removes it; how many samples that were. kNotFound, kInvalidArgument.

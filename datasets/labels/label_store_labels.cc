@@ -1,5 +1,6 @@
 // The label side of the store: labels, which samples carry them, and the map to global labels.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -33,6 +34,28 @@ void LabelStore::for_each_label(const std::string& after,
                            static_cast<std::uint64_t>(select.integer(2))};
     if (!visit(label)) return;
   }
+}
+
+void LabelStore::check_case(std::span<const std::string> names, const std::string& gone) const {
+  const std::lock_guard guard(mutex_);
+  std::map<std::string, std::string> fresh;  // by what they are without case
+  Statement find(database_, "SELECT 1 FROM labels WHERE name = ?");
+  for (const std::string& given : names) {
+    const std::string name = normal(given);
+    const bool is_there = find.bind(std::string_view(name)).step();
+    find.reset();
+    if (is_there || name == kSomethingElse) continue;
+    const auto [first, is_first] = fresh.emplace(without_case(name), name);
+    if (!is_first && first->second != name) throw OtherCase(name, first->second);
+  }
+  const auto compare = [&](const std::string& label) {
+    const auto found = fresh.find(without_case(label));
+    if (found != fresh.end() && label != normal(gone)) throw OtherCase(found->second, label);
+  };
+  if (fresh.empty()) return;
+  compare(std::string(kSomethingElse));
+  Statement all(database_, "SELECT name FROM labels");
+  while (all.step()) compare(all.text(0));
 }
 
 void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels,

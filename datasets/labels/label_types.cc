@@ -44,6 +44,14 @@ WouldForget::WouldForget(const std::string& step, std::size_t count)
                                                 " for good; say that it may (with_samples)"),
       samples(count) {}
 
+OtherCase::OtherCase(const std::string& new_label, const std::string& there)
+    : Error(ErrorCode::kAlreadyExists,
+            "there is a label '" + there + "', and '" + new_label +
+                "' differs from it in case alone; give that one, or say that another is meant "
+                "(as_spelled)"),
+      given(new_label),
+      label(there) {}
+
 std::string spoken_name(const Digest& digest, const std::string& name) {
   return name.empty() ? "sample " + digest.hex() : name + " (sample " + digest.hex() + ")";
 }

@@ -90,6 +90,12 @@ struct WouldForget : Error {
   std::size_t samples;
 };
 
+// A label that is new and differs from one that is there in case alone. kAlreadyExists.
+struct OtherCase : Error {
+  OtherCase(const std::string& new_label, const std::string& there);
+  std::string given, label;
+};
+
 // A sample that the store no longer has, of which others still may have something.
 struct ForgottenSample {
   Digest digest;

@@ -62,6 +62,17 @@ bool is_space(std::int32_t code) {
   return code >= 0 && utf8proc_category(code) == UTF8PROC_CATEGORY_ZS;
 }
 
+// Text that is not UTF-8 comes back as it is.
+std::string mapped(std::string_view text, utf8proc_option_t how) {
+  if (text.empty()) return {};
+  utf8proc_uint8_t* raw = nullptr;
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &raw, how);
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
+  if (size < 0) return std::string(text);
+  return {reinterpret_cast<const char*>(raw), static_cast<std::size_t>(size)};
+}
+
 // The start of the text's last character.
 std::size_t last_start(std::string_view text) {
   std::size_t at = text.size() - 1;
@@ -81,15 +92,12 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string normal(std::string_view text) {
-  if (text.empty()) return {};
-  utf8proc_uint8_t* raw = nullptr;
-  const auto size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &raw,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
-  if (size < 0) return std::string(text);
-  return {reinterpret_cast<const char*>(raw), static_cast<std::size_t>(size)};
+  return mapped(text, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+}
+
+std::string without_case(std::string_view text) {
+  return mapped(
+      text, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
 }
 
 std::string_view unfit_characters(std::string_view name) {

@@ -15,6 +15,9 @@ namespace moil::data {
 // taken from the folders of any system. Text that is not UTF-8 comes back as it is.
 [[nodiscard]] std::string normal(std::string_view text);
 
+// The same for texts that differ in case alone, in any script ("Straße", "STRASSE").
+[[nodiscard]] std::string without_case(std::string_view text);
+
 // Why a name must not hold what it holds, as in "the label 'x' ..."; empty if nothing is wrong.
 // Wrong are bytes that are not UTF-8, control characters (C0, C1, line separators) and those that
 // turn the direction of the text around them. Right-to-left scripts need none of these.

@@ -64,7 +64,7 @@ std::size_t first_service(const Parts& parts) {
   return static_cast<std::size_t>(std::ranges::find_if(parts, is_service_name) - parts.begin());
 }
 
-// How many folders hold all others: entered only if classes lie below.
+// How many folders hold all others, down to those that are known to be classes; 0 if none is.
 std::size_t folders_to_enter(const std::vector<Parts>& images,
                              const std::vector<std::string>& known) {
   for (std::size_t depth = 0;; ++depth) {
@@ -74,9 +74,9 @@ std::size_t folders_to_enter(const std::vector<Parts>& images,
       names.insert(parts[depth]);
       may_enter = may_enter && parts.size() > depth + 2;
     }
-    if (names.size() > 1) return depth;
-    const bool is_known = std::ranges::find(known, *names.begin()) != known.end();
-    if (!may_enter || is_known) return is_known ? depth : 0;
+    const auto is_known = [&](const std::string& name) { return names.contains(name); };
+    if (std::ranges::any_of(known, is_known)) return depth;
+    if (!may_enter || names.size() > 1) return 0;
   }
 }
 
@@ -136,8 +136,13 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
   const std::size_t depth = folders_to_enter(images, known);
   ClassFolders found;
   found.entered = joined(images[0], depth);
-  for (std::size_t k = 0; k < images.size(); ++k)
+  std::set<std::string> classes;
+  for (std::size_t k = 0; k < images.size(); ++k) {
     found.samples.push_back({indices[k], images[k][depth]});
+    classes.insert(images[k][depth]);
+    if (images[k].size() > depth + 2) found.within.insert(images[k][depth + 1]);
+  }
+  if (classes.size() > 1) found.within.clear();
   std::ranges::sort(found.samples, [&](const ClassedPath& a, const ClassedPath& b) {
     return a.name != b.name ? a.name < b.name : paths[a.index] < paths[b.index];
   });

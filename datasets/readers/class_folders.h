@@ -35,12 +35,14 @@ struct ClassedPath {
 struct ClassFolders {
   std::vector<ClassedPath> samples;  // by class, then by path, bytewise
   std::string entered;               // the folder that holds all classes; empty: the root
+  std::set<std::string> within;      // if there is one class alone: the folders in its own
 };
 
 // Sorts out the paths below a root, folders separated by '/'. Samples are photos by their names, or
-// if there is none, sounds, or if there are none of these either, numbers and archives. A
-// folder that alone holds every image, and itself holds folders of images, is entered: its folders
-// are the classes; unless it is among `known`, names that are classes. kBadData for an absolute
+// if there is none, sounds, or if there are none of these either, numbers and archives. The first
+// folder of a path is its class, however many folders are in it. Only if one folder alone holds all
+// samples, and one of the folders in it is among `known`, names that are classes, is it entered.
+// kBadData for an absolute
 // path and for one with a part that is empty, "." or "..", naming `root` and the path.
 [[nodiscard]] ClassFolders sort_into_classes(const std::vector<std::string>& paths,
                                              const std::string& root,

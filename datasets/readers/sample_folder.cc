@@ -97,6 +97,7 @@ std::vector<std::size_t> SampleFolder::arrange(const std::vector<std::string>& p
                                                const SampleFolderOptions& options) {
   const ClassFolders found = sort_into_classes(paths, root, options.known, passed_over_);
   entered_ = found.entered;
+  within_ = found.within;
   std::vector<std::string> classes = options.classes;
   if (classes.empty()) {
     for (const ClassedPath& sample : found.samples) {

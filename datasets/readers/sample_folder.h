@@ -1,17 +1,18 @@
 // The SampleFolder layout: <class>/.../<file>, from a folder or from a plain tar that is read in
 // place.
 //
-// The first folder of a path is the class; if one folder alone holds all classes it is entered
-// first. Classes are sorted by name (bytewise), samples by path, so a folder and a tar of it give
-// the same dataset. Files are taken by their extension, in any case: .jpg, .jpeg, .png, .webp;
-// if there is none of these, .npy, .csv and .tar.
-// Hidden and service folders, links in archives and other files are passed over and counted
-// (class_folders.h); links on disk are followed, and what they lead to is of the class whose folder
-// the link lies in. A sample's digest is that of its file's bytes.
+// The first folder of a path is the class; a folder that alone holds all samples is entered only
+// for classes that are known (class_folders.h). Classes are sorted by name (bytewise), samples by
+// path, so a folder and a tar of it give the same dataset. Files are taken by their extension, in
+// any case: .jpg, .jpeg, .png, .webp; if there is none of these, .npy, .csv and .tar. Hidden and
+// service folders, links in archives and other files are passed over and counted (class_folders.h);
+// links on disk are followed, and what they lead to is of the class whose folder the link lies in.
+// A sample's digest is that of its file's bytes.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct SampleFolderOptions {
   // The class list, if it is known (a label's index is then its index here; an unknown class is
   // kBadData). Empty: the sorted names of the folders.
   std::vector<std::string> classes;
-  // Names that are classes: a folder of such a name is not entered in search of classes.
+  // Names that are classes: folders around such a folder are entered, and it is not.
   std::vector<std::string> known;
 };
 
@@ -34,6 +35,8 @@ class SampleFolder : public TableDataset<SampleDataset> {
   [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
   // The folder that holds the classes, below the root; empty: the root.
   [[nodiscard]] const std::string& entered() const { return entered_; }
+  // Of a class that is alone: the folders in its own.
+  [[nodiscard]] const std::set<std::string>& within_lone_class() const { return within_; }
   // Files of text that lie beside the classes' folders and may say what the classes are called.
   [[nodiscard]] virtual std::vector<std::string> texts() const = 0;
 
@@ -51,6 +54,7 @@ class SampleFolder : public TableDataset<SampleDataset> {
 
  private:
   std::string entered_;
+  std::set<std::string> within_;
 };
 
 // Opens a folder or a tar, by what the path is. kNotFound, kBadData (no image; a damaged archive).

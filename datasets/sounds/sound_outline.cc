@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace moil::data {
 namespace {
@@ -44,6 +45,14 @@ SoundOutline outline_of(SoundFile& sound, std::size_t most, double most_seconds)
   }
   outline.seconds = static_cast<double>(seen) / sound.rate();
   return outline;
+}
+
+double silent_share(const SoundOutline& outline, double floor_db) {
+  const auto floor = static_cast<float>(std::pow(10, floor_db / 20));
+  const auto silent = std::ranges::count_if(
+      outline.swings, [&](const Swing& s) { return std::max(s.high, -s.low) < floor; });
+  return static_cast<double>(silent) /
+         static_cast<double>(std::max<std::size_t>(1, outline.swings.size()));
 }
 
 }  // namespace moil::data

@@ -20,5 +20,7 @@ struct SoundOutline {
 // `most` (even); in fewer, 16 samples each, if there are not as many. Reads once, in memory for the
 // swings.
 [[nodiscard]] SoundOutline outline_of(SoundFile& sound, std::size_t most, double most_seconds);
+// Which share of the swings is softer than this, in dB of full scale; 0 if there is none.
+[[nodiscard]] double silent_share(const SoundOutline& outline, double floor_db);
 
 }  // namespace moil::data

@@ -79,9 +79,9 @@ class Methods(ABC):
         """schedule.run: queue its job now (role operate, since 0.2)."""
         return self.ask("schedule.run", {"name": name})
 
-    def label_add(self, *, samples: Sequence[Json], labels: Sequence[str] | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
+    def label_add(self, *, samples: Sequence[Json], as_spelled: bool | None = None, labels: Sequence[str] | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
         """label.add: add samples under labels (role label, since 0.1)."""
-        return self.ask("label.add", {"samples": samples, **_given({"labels": labels, "split": split, "step": step})}, descriptors)
+        return self.ask("label.add", {"samples": samples, **_given({"as_spelled": as_spelled, "labels": labels, "split": split, "step": step})}, descriptors)
 
     def label_list(self, *, after: str | None = None, limit: int | None = None) -> Json:
         """label.list: labels with their numbers of samples (role read, since 0.1)."""
@@ -91,17 +91,17 @@ class Methods(ABC):
         """label.rm: remove a label (role label, since 0.1)."""
         return self.ask("label.rm", {"label": label, **_given({"step": step, "with_samples": with_samples})})
 
-    def label_rename(self, *, from_: str, to: str) -> Json:
+    def label_rename(self, *, from_: str, to: str, as_spelled: bool | None = None) -> Json:
         """label.rename: rename a label (role label, since 0.1)."""
-        return self.ask("label.rename", {"from": from_, "to": to})
+        return self.ask("label.rename", {"from": from_, "to": to, **_given({"as_spelled": as_spelled})})
 
-    def label_map(self, *, after: str | None = None, global_: Sequence[str] | None = None, label: str | None = None) -> Json:
+    def label_map(self, *, after: str | None = None, as_spelled: bool | None = None, global_: Sequence[str] | None = None, label: str | None = None) -> Json:
         """label.map: which global labels a local label stands for (role label, since 0.1)."""
-        return self.ask("label.map", _given({"after": after, "global": global_, "label": label}))
+        return self.ask("label.map", _given({"after": after, "as_spelled": as_spelled, "global": global_, "label": label}))
 
-    def label_relabel(self, *, digest: str, labels: Sequence[str]) -> Json:
+    def label_relabel(self, *, digest: str, labels: Sequence[str], as_spelled: bool | None = None) -> Json:
         """label.relabel: replace a sample's labels (role label, since 0.1)."""
-        return self.ask("label.relabel", {"digest": digest, "labels": labels})
+        return self.ask("label.relabel", {"digest": digest, "labels": labels, **_given({"as_spelled": as_spelled})})
 
     def label_forget(self, *, digest: str) -> Json:
         """label.forget: forget a sample and all that was made of it (role label, since 0.1)."""
@@ -115,13 +115,13 @@ class Methods(ABC):
         """label.content: what a sample's file holds (role read, since 0.2)."""
         return self.ask("label.content", {"digest": digest, **_given({"offset": offset})})
 
-    def label_assign(self, *, label: str | None, samples: Sequence[str], labels: Sequence[str] | None = None, step: str | None = None) -> Json:
+    def label_assign(self, *, label: str | None, samples: Sequence[str], as_spelled: bool | None = None, labels: Sequence[str] | None = None, step: str | None = None) -> Json:
         """label.assign: give samples a label, or none (role label, since 0.2)."""
-        return self.ask("label.assign", {"label": label, "samples": samples, **_given({"labels": labels, "step": step})})
+        return self.ask("label.assign", {"label": label, "samples": samples, **_given({"as_spelled": as_spelled, "labels": labels, "step": step})})
 
-    def label_merge(self, *, from_: str, into: str, step: str | None = None) -> Json:
+    def label_merge(self, *, from_: str, into: str, as_spelled: bool | None = None, step: str | None = None) -> Json:
         """label.merge: give a label's samples to another label (role label, since 0.2)."""
-        return self.ask("label.merge", {"from": from_, "into": into, **_given({"step": step})})
+        return self.ask("label.merge", {"from": from_, "into": into, **_given({"as_spelled": as_spelled, "step": step})})
 
     def label_undo(self, *, step: str | None = None, with_samples: bool | None = None) -> Json:
         """label.undo: take back the last change of labels (role label, since 0.2)."""
@@ -131,9 +131,9 @@ class Methods(ABC):
         """label.preview: small pictures of samples (role read, since 0.2)."""
         return self.ask("label.preview", {"digests": digests, **_given({"size": size})})
 
-    def label_cut(self, *, from_: float, to: float, content: str | None = None, file: int | None = None, labels: Sequence[str] | None = None, name: str | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
+    def label_cut(self, *, from_: float, to: float, as_spelled: bool | None = None, content: str | None = None, file: int | None = None, labels: Sequence[str] | None = None, name: str | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
         """label.cut: add a piece of a recording under labels (role label, since 0.2)."""
-        return self.ask("label.cut", {"from": from_, "to": to, **_given({"content": content, "file": file, "labels": labels, "name": name, "split": split, "step": step})}, descriptors)
+        return self.ask("label.cut", {"from": from_, "to": to, **_given({"as_spelled": as_spelled, "content": content, "file": file, "labels": labels, "name": name, "split": split, "step": step})}, descriptors)
 
     def model_import(self, *, name: str, path: str, activate: bool | None = None, files: Any = None, pack: str | None = None, descriptors: Sequence[int] = ()) -> Json:
         """model.import: take a model from a folder (role admin, since 0.1)."""

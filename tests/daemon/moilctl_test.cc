@@ -41,6 +41,12 @@ class Moilctl : public ServerTest {
     arguments.insert(arguments.begin(), {MOILCTL, "--socket", server_.socket()});
     return run_at_terminal(std::move(arguments), typed);
   }
+  std::vector<std::string> labels() const {
+    std::vector<std::string> names;
+    const Json list = json({"label", "list"});
+    for (const Json& label : list["labels"]) names.push_back(label["name"]);
+    return names;
+  }
   Finished run_job(const std::string& name) const {
     return ctl({"job", "submit", description(name), "--now", "--watch"});
   }
@@ -63,6 +69,59 @@ class Moilctl : public ServerTest {
                             .dump())});
   }
 };
+
+TEST_F(Moilctl, ALabelThatDiffersInCaseAloneIsAskedFor) {
+  using ::testing::ElementsAre;
+  ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat"});
+  const std::string b = file("b.jpg", photo("two")), c = file("c.jpg", photo("three"));
+  const Finished refused = ctl({"label", "add", b, "--label", "Cat"});
+  EXPECT_EQ(refused.status, EX_CANTCREAT);
+  EXPECT_THAT(refused.err, HasSubstr("\"Cat\" differs from the label \"cat\" in case alone"));
+  EXPECT_THAT(refused.err, HasSubstr("--as-spelled"));
+  EXPECT_THAT(labels(), ElementsAre("cat"));
+  const Finished same = run_on_terminal({"label", "add", b, "--label", "Cat"}, "n\n");
+  EXPECT_EQ(same.status, EX_OK) << same.out;
+  EXPECT_THAT(same.out, HasSubstr("Is it another label? [y/N]"));
+  EXPECT_THAT(labels(), ElementsAre("cat"));
+  const Finished other = run_on_terminal({"label", "add", c, "--label", "Cat"}, "y\n");
+  EXPECT_EQ(other.status, EX_OK) << other.out;
+  EXPECT_THAT(labels(), ElementsAre("Cat", "cat"));
+  EXPECT_EQ(ctl({"label", "assign", b, "--label", "CAT"}).status, EX_CANTCREAT);
+  EXPECT_EQ(ctl({"label", "assign", b, "--label", "CAT", "--as-spelled"}).status, EX_OK);
+  EXPECT_THAT(labels(), ElementsAre("CAT", "Cat", "cat"));
+}
+
+TEST_F(Moilctl, AnImportAsksForSpellingBeforeItAddsAnything) {
+  using ::testing::ElementsAre;
+  std::filesystem::create_directories(folder_ / "in/Cat/site1");
+  std::filesystem::create_directories(folder_ / "in/dog");
+  std::filesystem::create_directories(folder_ / "in/ant");
+  ctl({"label", "add", file("a.jpg", photo("one")), "--label", "cat"});
+  file("in/Cat/site1/b.jpg", photo("two"));
+  file("in/dog/c.jpg", photo("three"));
+  file("in/ant/d.jpg", photo("four"));
+  EXPECT_EQ(ctl({"label", "import", folder_ / "in"}).status, EX_CANTCREAT);
+  EXPECT_THAT(labels(), ElementsAre("cat"));
+  EXPECT_EQ(run_on_terminal({"label", "import", folder_ / "in"}, "n\n").status, EX_OK);
+  EXPECT_THAT(labels(), ElementsAre("ant", "cat", "dog"));
+  EXPECT_EQ(json({"label", "list"})["labels"][1]["samples"], 2);
+}
+
+TEST_F(Moilctl, WhatCannotBeDecodedIsNotKept) {
+  std::filesystem::create_directories(folder_ / "in/cat");
+  file("in/cat/whole.jpg", photo("one"));
+  file("in/cat/torn.jpg", photo("undecodable"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"label", "watch", folder_ / "in", "--once"},
+        {"label", "import", folder_ / "in"},
+        {"label", "add", folder_ / "in", "--label", "cat"},
+        {"add", folder_ / "in"}}) {
+    const Finished done = ctl(words);
+    EXPECT_EQ(done.status, EX_DATAERR) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("in/cat/torn.jpg: it cannot be read: cut off\n"));
+    EXPECT_EQ(json({"label", "list"})["samples"], 1);
+  }
+}
 
 TEST_F(Moilctl, SubmitAndWatchToTheEnd) {
   import_digits();

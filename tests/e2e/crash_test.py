@@ -15,7 +15,8 @@ from typing import Any
 
 from case import Asking
 from stress.crash.promises import files_with
-from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, stage_of, stands_still, wait_for, weights_digest, worker_script
+from world import SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, kill_daemon, kill_worker, stage_of, stands_still
+from world import trusting_worker, wait_for, weights_digest, worker_script
 
 STAGES = ["mix", "measure", "cache", "distill", "imprint", "train", "judge", "promote"]
 KILLS = {"worker": kill_worker, "daemon": kill_daemon}
@@ -37,7 +38,7 @@ class CrashTest(Asking):
         # Kernels that were chosen by measurement count to what makes weights the same: the first
         # jobs choose them, every later one finds them in the state folder.
         folder = cls.world.new_folder("furnished")
-        with daemon_in(folder) as daemon:
+        with daemon_in(folder, {"worker": {"path": str(trusting_worker(folder))}}) as daemon:
             ctl = ctl_of(daemon)
             cls.world.furnish(ctl)
             cls.add_torn_photo(ctl, folder / "torn.png")

@@ -383,6 +383,8 @@ class PageTest(Case):
         self.until_labels({self.unlabelled[1]: ["mug"]})
         browser.press("n")
         self.until_labels({self.unlabelled[2]: ["something else"]})
+        browser.press("Enter", *"Seven", "Enter", "Enter")  # beside "seven": it is another one
+        self.until_labels({self.unlabelled[3]: ["Seven"]})
         self.assertEqual(browser.complaints(), [])
 
     @unittest.skipIf(missing(), missing())

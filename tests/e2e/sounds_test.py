@@ -8,47 +8,22 @@ import math
 import os
 import random
 import shutil
-import sys
 import tempfile
 import unittest
 import wave
 from pathlib import Path
 
 from case import BAD_DATA, CANNOT_CREATE, NO_INPUT, USAGE, OwnModelTest
+from recordings import RATE, beep, tone, wav
 from world import kill_daemon, kill_worker
 from lib.networks import Layers, dense, relu, write_model
 from lib.review.browser import Browser, missing
 from lib.review.running import Review
 
-RATE = 8000
 FRAMES, BANDS = 24, 16
 KNOWN = {"hum": 300.0, "whistle": 2500.0}
 PICTURES = os.environ.get("MOIL_PICTURES")  # a folder for what the page looks like
 CHIRP = Path(__file__).parent / "clips" / "chirp.ogg"  # two seconds at 16 kHz, made up
-
-
-def tone(hertz: float, seconds: float, draw: random.Random) -> list[int]:
-    """In noise; "beep" is a tone that comes and goes."""
-    phase, loud = draw.uniform(0, 6.3), draw.uniform(4000, 9000)
-    step = 2 * math.pi * hertz / RATE
-    return [round(loud * math.sin(phase + step * i) + draw.uniform(-300, 300)) for i in range(round(seconds * RATE))]
-
-
-def beep(seconds: float, draw: random.Random) -> list[int]:
-    return [sample if i // 400 % 2 else sample // 30 for i, sample in enumerate(tone(1000, seconds, draw))]
-
-
-def wav(samples: list[int], channels: int = 1) -> bytes:
-    numbers = array.array("h", samples)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(channels)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes(numbers.tobytes())
-    return out.getvalue()
 
 
 def samples_of(content: bytes) -> tuple[int, int, int, list[int]]:

@@ -1,6 +1,7 @@
 #include "tests/fuzz/image_seeds.h"
 
 #include "datasets/images/codec.h"
+#include "tests/datasets/animation.h"
 #include "tests/datasets/exif.h"
 #include "tests/datasets/webp.h"
 
@@ -35,7 +36,10 @@ std::map<std::string, std::string> image_seeds() {
           {"turned.jpg", text(data::test::jpeg_with_exif(jpeg, exif))},
           {"lossless.webp", text(webp)},
           {"turned.webp", text(data::test::webp_with_exif(webp, 8, 8, true, exif))},
-          {"lossy.webp", text(encode_webp(pattern(16, 16, 4), false))}};
+          {"lossy.webp", text(encode_webp(pattern(16, 16, 4), false))},
+          {"animated.webp",
+           text(data::test::animated_webp(12, 10, {{encode_webp(pattern(8, 8, 3)), 2, 2, 8, 8}}))},
+          {"animated.png", text(data::test::animated_png(png, png))}};
 }
 
 }  // namespace moil::test

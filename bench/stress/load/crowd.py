@@ -103,8 +103,8 @@ class Crowd:
         [(method, params, _)] = self._chance.choices(_KINDS, [weight for *_, weight in _KINDS])
         self._number += 1
         if method == "label.add":
-            photo = b"\xff\xd8\xff" + f"load {self._number} {self._chance.random()}".encode()
-            params = {"labels": [LABEL], "samples": [{"content": base64.b64encode(photo).decode()}]}
+            row = f"{self._number},{self._chance.random()}\n".encode()
+            params = {"labels": [LABEL], "samples": [{"content": base64.b64encode(row).decode()}]}
         line = json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}) + "\n"
         client.method, client.is_waiting, client.sent_at = method, True, time.perf_counter()
         client.socket.send(line.encode())  # small: it always fits

@@ -61,14 +61,14 @@ class Requests:
         files = []
         for i in range(count):
             fd = os.memfd_create("photo")
-            os.write(fd, b"\xff\xd8\xff" + f"handed over {i}".encode())
+            os.write(fd, f"{i},1\n".encode())
             files.append(fd)
         return files
 
     def _of_labels(self) -> Iterator[Request]:
         many = self.samples[:10_000]
-        photos = [base64.b64encode(b"\xff\xd8\xff" + f"{i} added at once".encode()).decode() for i in range(self._added)]
-        yield "label.add", f"{self._added} samples", {"labels": ["new"], "samples": [{"content": p} for p in photos]}, []
+        rows = [base64.b64encode(f"{i},2\n".encode()).decode() for i in range(self._added)]
+        yield "label.add", f"{self._added} samples", {"labels": ["new"], "samples": [{"content": row} for row in rows]}, []
         files = self._files(_FILES)
         yield "label.add", f"{_FILES} files", {"labels": ["new"], "samples": [{"file": i} for i in range(_FILES)]}, files
         yield "label.assign", f"{len(many)} samples", {"samples": many, "label": "all of them"}, []

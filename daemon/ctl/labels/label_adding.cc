@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 namespace moil::daemon::ctl {
 namespace {
 
-Json add_some(Session& session, const AddOptions& options, std::span<const OpenSample> files) {
+Json add_some(Session& session, const AddOptions& options, std::span<const OpenSample> files,
+              Spelling& spelling) {
   std::vector<int> descriptors;
   Json samples = Json::array();
   for (const OpenSample& sample : files) {
@@ -25,7 +26,7 @@ Json add_some(Session& session, const AddOptions& options, std::span<const OpenS
   Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
   if (!options.split.empty()) params["split"] = options.split;
   if (!options.step.empty()) params["step"] = options.step;
-  return session.call("label.add", params, descriptors);
+  return spelling.call(session, "label.add", std::move(params), "labels", descriptors);
 }
 
 bool is_a_sound(const UniqueFd& file) { return data::is_sound(media_type_of(file)); }
@@ -41,24 +42,6 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
   return ": " + command;
 }
 
-// What of the recordings that were added is silent, as "silent" of each.
-void look_for_silence(Session& session, std::span<const OpenSample> files, std::span<Json> samples,
-                      Added& all) {
-  std::vector<Json*> sounds;
-  Json digests = Json::array();
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!samples[i].value("new", false) || !is_a_sound(files[i].file)) continue;
-    sounds.push_back(&samples[i]);
-    digests.push_back(samples[i]["digest"]);
-  }
-  const std::vector<Json> shares = silent_shares(session, digests);
-  for (std::size_t i = 0; i < sounds.size(); ++i) {
-    if (!shares[i].is_number()) continue;
-    (*sounds[i])["silent"] = shares[i];
-    all.mostly_silent += is_mostly_silent(shares[i]) ? 1 : 0;
-  }
-}
-
 // If there is more to wait for than one request.
 void show_progress(Console& console, std::size_t done, std::size_t all) {
   if (all <= kFilesAtOnce) return;
@@ -67,18 +50,6 @@ void show_progress(Console& console, std::size_t done, std::size_t all) {
 }
 
 }  // namespace
-
-std::vector<Json> silent_shares(Session& session, const Json& digests) {
-  std::vector<Json> shares(digests.size());
-  if (shares.empty()) return shares;
-  try {
-    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
-    for (std::size_t i = 0; i < shares.size(); ++i)
-      shares[i] = reply["previews"][i].value("silent", Json());
-  } catch (const Error&) {
-  }
-  return shares;
-}
 
 bool is_mostly_silent(const Json& share) { return share.is_number() && share > 0.5; }
 
@@ -96,7 +67,7 @@ std::string new_step() {
 
 void add_open_files(Session& session, const AddOptions& options, std::span<const OpenSample> files,
                     Added& all) {
-  const Json reply = add_some(session, options, files);
+  const Json reply = add_some(session, options, files, all.spelling);
   all.added += reply["added"].get<int>();
   all.failed += reply["failed"].get<int>();
   std::vector<Json> samples;
@@ -108,8 +79,8 @@ void add_open_files(Session& session, const AddOptions& options, std::span<const
                            cell(sample["error"]["message"]) +
                            advice(files[i].file, sample, options));
     }
+    all.mostly_silent += is_mostly_silent(sample.value("silent", Json())) ? 1 : 0;
   }
-  look_for_silence(session, files, samples, all);
   for (Json& sample : samples) all.samples.push_back(std::move(sample));
 }
 

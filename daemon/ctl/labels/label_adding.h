@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/spelling.h"
 
 namespace moil::daemon::ctl {
 
@@ -17,18 +17,19 @@ struct AddOptions {
   std::string split;                // empty: chosen by content
   bool unlabelled = false;          // that there are no labels is meant
   bool label_none = false;          // the label is kSomethingElse
+  bool as_spelled = false;          // labels are others if they differ in case alone
   std::string step;                 // calls in a row of one step are undone together
 };
 
 struct Added {
+  Spelling spelling;  // asked once for all calls
   int added = 0, failed = 0;
   int mostly_silent = 0;         // of the recordings that were added
   Json samples = Json::array();  // as label.add told of each, with "file"
 };
 
-// Which share of each of these samples is silent, by a guess at the model's own floor; null if
-// it is no sound, or nobody can look now.
-[[nodiscard]] std::vector<Json> silent_shares(Session& session, const Json& digests);
+// By the share of a sound that is silent, by a guess at the model's own floor; null: it is not
+// known.
 [[nodiscard]] bool is_mostly_silent(const Json& share);
 inline const std::string kMostlySilent =
     "mostly silent (softer than -60 dB), which teaches nothing";

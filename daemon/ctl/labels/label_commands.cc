@@ -24,7 +24,7 @@ int add(Session& session, const AddOptions& given) {
   options.step = new_step();
   const SampleFiles found = gather_samples(options.files);
   tell_passed_over(session.console, found);
-  Added all;
+  Added all{.spelling = Spelling(options.as_spelled)};
   add_files(session, options, found.files, all, 0, found.files.size());
   Json passed_over = Json::array();
   for (const auto& passed : found.passed_over)
@@ -145,11 +145,15 @@ int rm(Session& session, const RmOptions& options) {
 struct RenameOptions {
   std::string from;
   std::string to;
+  bool as_spelled = false;
 };
 
 int rename(Session& session, const RenameOptions& options) {
-  const Json reply = session.call("label.rename", {{"from", options.from}, {"to", options.to}});
-  if (!session.printed_json(reply)) session.console.print("label is now \"" + options.to + "\"");
+  const Json reply =
+      Spelling(options.as_spelled)
+          .call(session, "label.rename", {{"from", options.from}, {"to", options.to}}, "to");
+  if (!session.printed_json(reply))
+    session.console.print("label is now \"" + cell(reply["label"]) + "\"");
   return EX_OK;
 }
 
@@ -192,6 +196,7 @@ struct MapOptions {
   std::string model;
   std::string label;
   std::vector<std::string> global;
+  bool as_spelled = false;
 };
 
 // A name with a comma in it among others.
@@ -202,7 +207,9 @@ std::string in_a_list(const std::string& name) {
 int map(Session& session, const MapOptions& options) {
   if (options.suggest) return show_meanings(session, options.model);
   if (!options.label.empty()) {
-    session.call("label.map", {{"label", options.label}, {"global", options.global}});
+    Spelling(options.as_spelled)
+        .call(session, "label.map", {{"label", options.label}, {"global", options.global}},
+              "label");
   }
   const Json reply = session.list("label.map", Json::object(), "map");
   if (session.printed_json(reply)) return EX_OK;
@@ -228,6 +235,7 @@ void add_sample_commands(cli::Command group, Action& chosen) {
   command.add_flag("--unlabelled", added->unlabelled,
                    "without a label: what they are is said later");
   command.add_option("--split", added->split, "train or val; chosen by content if left out");
+  add_as_spelled(command, added->as_spelled);
 
   const auto listed = std::make_shared<SamplesOptions>();
   command = add_command(group, "samples", "samples, oldest first", chosen, listed, samples);
@@ -273,6 +281,7 @@ void add_label_commands(cli::Command app, Action& chosen) {
   command = add_command(group, "rename", "rename a label", chosen, renamed, rename);
   command.add_option("LABEL", renamed->from).required();
   command.add_option("TO", renamed->to).required();
+  add_as_spelled(command, renamed->as_spelled);
 
   const auto mapped = std::make_shared<MapOptions>();
   command = add_command(group, "map", "show or set which global labels a local one stands for",
@@ -282,6 +291,7 @@ void add_label_commands(cli::Command app, Action& chosen) {
                      "the model that --suggest asks, if there are several");
   command.add_option("LABEL", mapped->label);
   command.add_option("GLOBAL", mapped->global, "none: remove the entry");
+  add_as_spelled(command, mapped->as_spelled);
 }
 
 }  // namespace moil::daemon::ctl

@@ -14,7 +14,7 @@ struct CutOptions {
   std::string from, to;  // as people and timelines write times
   std::vector<std::string> labels;
   std::string split;
-  bool label_none = false, unlabelled = false;
+  bool label_none = false, unlabelled = false, as_spelled = false;
 };
 
 double time_of(const char* option, const std::string& text) {
@@ -22,6 +22,17 @@ double time_of(const char* option, const std::string& text) {
   throw Error(ErrorCode::kInvalidArgument,
               std::string(option) + ": \"" + text +
                   "\" is no time; give seconds (83.4), or minutes and seconds (1:23.4)");
+}
+
+// Null if nobody can look now.
+Json silent_share(Session& session, const Json& digest) {
+  try {
+    const Json digests = Json::array({digest});
+    const Json reply = session.call("label.preview", {{"digests", digests}, {"size", 64}});
+    return reply["previews"][0].value("silent", Json());
+  } catch (const Error&) {
+    return nullptr;
+  }
 }
 
 int cut(Session& session, const CutOptions& options) {
@@ -34,8 +45,9 @@ int cut(Session& session, const CutOptions& options) {
               {"labels", labels}};
   if (!options.split.empty()) params["split"] = options.split;
   const int descriptor = recording.get();
-  Json reply = session.call("label.cut", params, std::span(&descriptor, 1));
-  const Json silent = silent_shares(session, Json::array({reply["digest"]})).front();
+  Json reply = Spelling(options.as_spelled)
+                   .call(session, "label.cut", params, "labels", std::span(&descriptor, 1));
+  const Json silent = silent_share(session, reply["digest"]);
   if (silent.is_number()) reply["silent"] = silent;
   if (session.printed_json(reply)) return EX_OK;
   session.console.print(printable(reply["name"].get<std::string>()) + ": " +
@@ -66,6 +78,7 @@ void add_label_cut_command(cli::Command group, Action& chosen) {
   command.add_flag("--unlabelled", options->unlabelled,
                    "without a label: what it is is said later");
   command.add_option("--split", options->split, "train or val; chosen by content if left out");
+  add_as_spelled(command, options->as_spelled);
 }
 
 }  // namespace moil::daemon::ctl

@@ -13,6 +13,7 @@
 #include "daemon/json/base64.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -25,6 +26,7 @@ namespace {
 struct LabelImportOptions {
   std::string from;
   bool dry_run = false;
+  bool as_spelled = false;
 };
 
 using KnownLabels = std::map<std::string, std::vector<std::string>>;  // by digest
@@ -105,13 +107,24 @@ int tell_outlook(Session& session, const Outlook& outlook) {
   return EX_OK;
 }
 
+// What is to be asked of labels is asked before anything is added: a label.add of no sample.
+void settle_spelling(Session& session, const Outlook& outlook, Spelling& spelling) {
+  std::set<std::string> labels;
+  for (const ListedSample& sample : outlook.wanted)
+    labels.insert(sample.labels.begin(), sample.labels.end());
+  labels.erase(std::string(data::kSomethingElse));  // which is given alone
+  if (labels.empty()) return;
+  spelling.call(session, "label.add", {{"labels", labels}, {"samples", Json::array()}}, "labels");
+}
+
 int import_list(Session& session, const LabelImportOptions& options) {
   const Outlook outlook = look_ahead(session, read_sample_list(options.from));
   if (options.dry_run) return tell_outlook(session, outlook);
   std::map<std::pair<std::vector<std::string>, std::string>, std::vector<fs::path>> groups;
   for (const ListedSample& sample : outlook.wanted)
     groups[{sample.labels, sample.split}].push_back(sample.file);
-  Added all;
+  Added all{.spelling = Spelling(options.as_spelled)};
+  settle_spelling(session, outlook, all.spelling);
   const std::string step = new_step();
   for (const auto& [what, files] : groups) {
     AddOptions group;
@@ -228,6 +241,7 @@ void add_label_exchange_commands(cli::Command group, Action& chosen) {
                   "a list (.csv, .jsonl), or a folder with one, or with a folder a label")
       .required();
   command.add_flag("--dry-run", imported->dry_run, "say what it would do, and do nothing");
+  add_as_spelled(command, imported->as_spelled);
 
   const auto exported = std::make_shared<LabelExportOptions>();
   command = add_command(group, "export", "write all samples and their labels to a folder", chosen,

@@ -12,15 +12,16 @@ namespace {
 
 struct AssignOptions {
   std::vector<std::string> samples, labels;
-  bool label_none = false, unlabelled = false;
+  bool label_none = false, unlabelled = false, as_spelled = false;
 };
 
 // A sample's labels are replaced together, a step each.
 Json relabelled(Session& session, const std::vector<std::string>& digests,
-                const std::vector<std::string>& labels) {
+                const std::vector<std::string>& labels, Spelling& spelling) {
   Json reply;
   for (const std::string& digest : digests)
-    reply = session.call("label.relabel", {{"digest", digest}, {"labels", labels}});
+    reply =
+        spelling.call(session, "label.relabel", {{"digest", digest}, {"labels", labels}}, "labels");
   return {{"labels", reply["labels"]}, {"changed", digests.size()}};
 }
 
@@ -29,9 +30,11 @@ int assign(Session& session, const AssignOptions& options) {
       labels_given(options.labels, options.label_none, options.unlabelled);
   const auto digests = SampleNames(session).digests_of(options.samples);
   const Json label = labels.empty() ? Json() : Json(labels.front());
+  Spelling spelling(options.as_spelled);
   const Json reply = options.labels.size() > 1
-                         ? relabelled(session, digests, options.labels)
-                         : session.call("label.assign", {{"samples", digests}, {"label", label}});
+                         ? relabelled(session, digests, options.labels, spelling)
+                         : spelling.call(session, "label.assign",
+                                         {{"samples", digests}, {"label", label}}, "label");
   if (session.printed_json(reply)) return EX_OK;
   const std::int64_t changed = reply["changed"];
   const Json said = reply.contains("labels") ? reply["labels"] : Json::array({reply["label"]});
@@ -43,25 +46,28 @@ int assign(Session& session, const AssignOptions& options) {
 struct RelabelOptions {
   std::string sample;
   std::vector<std::string> labels;
-  bool label_none = false;
+  bool label_none = false, as_spelled = false;
 };
 
 // As it was called before.
 int relabel(Session& session, const RelabelOptions& options) {
-  const Json reply =
-      session.call("label.relabel", {{"digest", SampleNames(session).digest_of(options.sample)},
-                                     {"labels", labels_given(options.labels, options.label_none,
-                                                             /*unlabelled=*/false)}});
+  const Json params{
+      {"digest", SampleNames(session).digest_of(options.sample)},
+      {"labels", labels_given(options.labels, options.label_none, /*unlabelled=*/false)}};
+  const Json reply = Spelling(options.as_spelled).call(session, "label.relabel", params, "labels");
   if (!session.printed_json(reply)) session.console.print("sample relabelled");
   return EX_OK;
 }
 
 struct MergeOptions {
   std::string from, into;
+  bool as_spelled = false;
 };
 
 int merge(Session& session, const MergeOptions& options) {
-  const Json reply = session.call("label.merge", {{"from", options.from}, {"into", options.into}});
+  const Json reply =
+      Spelling(options.as_spelled)
+          .call(session, "label.merge", {{"from", options.from}, {"into", options.into}}, "into");
   if (!session.printed_json(reply))
     session.console.print("label \"" + options.from + "\" is now part of \"" +
                           cell(reply["label"]) + "\", with " + counted(reply["changed"], "sample"));
@@ -121,6 +127,7 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
   command.add_flag("--label-none", assigned->label_none,
                    "they are of none of the labels: \"something else\"");
   command.add_flag("--unlabelled", assigned->unlabelled, "no label");
+  add_as_spelled(command, assigned->as_spelled);
 
   const auto replaced = std::make_shared<RelabelOptions>();
   command = add_command(group, "relabel", "replace a sample's labels", chosen, replaced, relabel);
@@ -129,12 +136,14 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
   command.add_option("--label", replaced->labels, "the new labels").one_value_each_time();
   command.add_flag("--label-none", replaced->label_none,
                    "it is of none of the labels: \"something else\"");
+  add_as_spelled(command, replaced->as_spelled);
 
   const auto merged = std::make_shared<MergeOptions>();
   command =
       add_command(group, "merge", "give a label's samples to another label", chosen, merged, merge);
   command.add_option("LABEL", merged->from).required();
   command.add_option("INTO", merged->into).required();
+  add_as_spelled(command, merged->as_spelled);
 
   const auto taken_back = std::make_shared<UndoOptions>();
   command =

@@ -18,6 +18,7 @@ namespace {
 struct WatchOptions {
   std::string folder;
   bool once = false;
+  bool as_spelled = false;
 };
 
 void tell(Session& session, const std::string& label, const std::filesystem::path& file,
@@ -51,7 +52,10 @@ std::string code_of(const Json& error) {
 class Watching {
  public:
   Watching(Session& session, const WatchOptions& options)
-      : session_(session), once_(options.once), inbox_(options.folder) {}
+      : session_(session),
+        once_(options.once),
+        as_spelled_(options.as_spelled),
+        inbox_(options.folder) {}
 
   // What is refused is told, and the watch goes on.
   int run() {
@@ -81,7 +85,7 @@ class Watching {
   Outcome offer(const std::string& label, const OpenSample& sample) {
     AddOptions options;
     if (!label.empty()) options.labels = {label};
-    Added added;
+    Added added{.spelling = Spelling(as_spelled_)};
     try {
       add_open_files(session_, options, std::span(&sample, 1), added);
       away_ = false;
@@ -89,7 +93,9 @@ class Watching {
       session_.console.note(printable(sample.path.string()) + ": " + printable(error.what()));
       return is_passing(code_of(error.error()), sample.file) ? Outcome::kLater : Outcome::kRefused;
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::kInvalidArgument) {  // a label that is no text
+      // A label that is no text, or differs from another one in case alone.
+      if (error.code() == ErrorCode::kInvalidArgument ||
+          error.code() == ErrorCode::kAlreadyExists) {
         session_.console.note(printable(sample.path.string()) + ": " + printable(error.what()));
         return Outcome::kRefused;
       }
@@ -115,7 +121,7 @@ class Watching {
   }
 
   Session& session_;
-  const bool once_;
+  const bool once_, as_spelled_;
   Inbox inbox_;
   bool away_ = false;  // moild, and that was told
   std::map<std::filesystem::path, std::chrono::milliseconds> put_off_;
@@ -140,6 +146,7 @@ void add_label_watch_command(cli::Command group, Action& chosen) {
                   "folders in it are labels; files beside them are unlabelled")
       .required();
   command.add_flag("--once", watched->once, "take what is there, and end");
+  add_as_spelled(command, watched->as_spelled);
 }
 
 }  // namespace moil::daemon::ctl

@@ -127,8 +127,10 @@ class Review {
 
   bool decide(const std::string& label) {
     try {
-      desk_.decide({{{samples_[at_].digest}, {label}}});
+      desk_.decide({{{samples_[at_].digest}, {label}, label == asked_}});
     } catch (const ReplyError& error) {
+      const Json other = error.error().value("/data/other_case"_json_pointer, Json());
+      if (other.is_object()) return ask_again(label, other["label"]);
       session_.console.note(error.error().value("message", ""));
       return true;
     }
@@ -136,6 +138,14 @@ class Review {
     ++decided_;
     if (std::ranges::find(labels_, label) == labels_.end()) labels_.insert(labels_.begin(), label);
     numbered_ = numbered_ && !is_number(label);
+    return true;
+  }
+
+  // The same name once more makes a label that is new.
+  bool ask_again(const std::string& label, const std::string& there) {
+    asked_ = label;
+    session_.console.note("there is a label \"" + printable(there) + "\"; \"" + printable(label) +
+                          "\" once more makes another one");
     return true;
   }
 
@@ -159,6 +169,7 @@ class Review {
   std::vector<std::string> labels_;
   std::vector<std::size_t> history_;  // places of what was decided
   std::size_t at_ = 0, decided_ = 0;
+  std::string asked_;     // the label that differs from another one in case alone
   bool numbered_ = true;  // unless labels are numbers themselves
 };
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/spelling.h"
 #include "daemon/ctl/setup/own_command.h"
 
 namespace fs = std::filesystem;
@@ -14,6 +15,7 @@ namespace {
 struct ShortAddOptions {
   std::vector<std::string> paths;
   std::string label;
+  bool as_spelled = false;
 };
 
 // Which commands add them: files and folders under one label; or a folder whose sub-folders are
@@ -37,8 +39,10 @@ std::vector<Words> commands_of(const ShortAddOptions& options) {
 // The last status that is not 0; the others are run, too.
 int add(Session& session, const ShortAddOptions& options) {
   int status = EX_OK;
-  for (const Words& words : commands_of(options))
+  for (Words words : commands_of(options)) {
+    if (options.as_spelled) words.emplace_back("--as-spelled");
     if (const int one = run_own(session, words); one != EX_OK) status = one;
+  }
   return status;
 }
 
@@ -56,6 +60,7 @@ void add_add_command(cli::Command app, Action& chosen) {
       .required();
   command.add_option("--label=LABEL", options->label,
                      "what all of them show; files without it are labelled later (moilctl review)");
+  add_as_spelled(command, options->as_spelled);
 }
 
 }  // namespace moil::daemon::ctl

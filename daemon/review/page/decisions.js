@@ -1,7 +1,7 @@
 // Decisions, and what takes them back.
 
 import {draw, go, redraw} from './grid.js';
-import {drawProposals, giveKey, SOMETHING_ELSE} from './labels.js';
+import {confirmed, drawLabels, drawProposals, giveKey, isNew, SOMETHING_ELSE} from './labels.js';
 import {labelsChanged, settle} from './model.js';
 import {loadLabels, show} from './samples.js';
 import {targets} from './selection.js';
@@ -58,6 +58,7 @@ const decide = safely(async (decisions, stays = false) => {
   if (entry.items.length === 0) return;
   touch(entry.items);
   entry.before = entry.items.map(({labels, decided}) => ({labels, decided}));
+  const fresh = new Set(decisions.flatMap(({labels}) => labels).filter(isNew));
   for (const {items, labels} of decisions) {
     items.forEach((item) => Object.assign(item, {labels, decided: true}));
     labels.forEach(giveKey);
@@ -67,7 +68,8 @@ const decide = safely(async (decisions, stays = false) => {
   settle(entry.items.map(({digest}) => digest), true);
   if (stays) redraw();
   else goOn(entry.items);
-  const body = {decisions: decisions.map(({items, labels}) => ({digests: items.map((item) => item.digest), labels}))};
+  const body = {decisions: decisions.map(({items, labels}) => (
+    {digests: items.map((item) => item.digest), labels, as_spelled: labels.some((label) => confirmed.has(label))}))};
   wait(entry.items, 1);
   try {
     const {changed} = await inTurn(() => call('decide', body)).finally(() => wait(entry.items, -1));
@@ -76,6 +78,8 @@ const decide = safely(async (decisions, stays = false) => {
     entry.items.forEach((item, i) => Object.assign(item, entry.before[i]));
     entry.failed = true;
     state.made = state.made.filter((other) => other !== entry);
+    state.labels = state.labels.filter((label) => !fresh.has(label));
+    drawLabels();
     draw();
     throw error;
   }

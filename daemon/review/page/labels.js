@@ -9,6 +9,8 @@ const LABEL_KEYS = '1234567890', MOST_CHIPS = 40;
 export const SOMETHING_ELSE = 'something else';
 
 export const isNew = (label) => !state.labels.includes(label) && label !== SOMETHING_ELSE;
+// New labels that were confirmed, also beside one that differs in case alone.
+export const confirmed = new Set();
 export const isKey = (label) => label.length === 1 && LABEL_KEYS.includes(label);
 
 // A label that is a digit has its own key; the others have what is left, in their order.

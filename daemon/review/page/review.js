@@ -7,7 +7,7 @@ import {end} from './ending.js';
 import {drawWhatCame, go, measureAnew, whenChecked, whenMoved} from './grid.js';
 import {drawHome, look, whenAsked} from './home.js';
 import {clear, pressed, select, selectAll} from './keys.js';
-import {isNew} from './labels.js';
+import {confirmed, isNew} from './labels.js';
 import {closeLarge, drawLarge, isLarge, openLarge} from './large.js';
 import {whenModelSpeaks} from './model.js';
 import {arrange, heard, show} from './samples.js';
@@ -44,7 +44,8 @@ function heldDown(event) {
 
 // The same name once more makes a label that is new.
 function askedForNew(label) {
-  if (!isNew(label) || state.asks === label) return false;
+  if (!isNew(label)) return false;
+  if (state.asks === label) return confirmed.add(label), false;
   state.asks = label;
   const like = state.labels.find((known) => known.toLowerCase() === label.toLowerCase());
   tell(`new label "${label}"${like ? `, beside "${like}"` : ''}? Enter again makes it, Escape does not`);

@@ -194,6 +194,13 @@ class SeveralKind final : public Kind {
 
 }  // namespace
 
+void each_file_in_archive(
+    std::span<const std::uint8_t> archive, std::string_view name,
+    const std::function<void(const std::string&, const std::vector<std::uint8_t>&)>& visit) {
+  TarReader reader(archive, name);
+  for (std::string path; reader.next(path);) visit(path, reader.content());
+}
+
 std::vector<std::uint8_t> file_in_archive(std::span<const std::uint8_t> archive,
                                           const std::string& file, std::string_view name) {
   TarReader reader(archive, name);

@@ -70,7 +70,8 @@ TEST_F(Labels, AFileThatHangsHoldsNobodyUp) {
   const auto begin = std::chrono::steady_clock::now();
   const Json params = {{"labels", {"8"}}, {"samples", {{{"content", "/9j/Yg=="}}}}};
   EXPECT_EQ(result_of(server.socket(), "label.add", params)["added"], 1);
-  EXPECT_EQ(result_of(server.socket(), "label.list")["labels"].size(), 2U);
+  EXPECT_EQ(result_of(server.socket(), "label.list")["labels"].size(), 1U)
+      << "what was read before it is tried with it";
   result_of(server.socket(), "cache.stats");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
 
@@ -120,6 +121,57 @@ TEST_F(Labels, WhatNoModelReadsIsRefusedInItsPlace) {
   EXPECT_EQ(reply["samples"][0]["error"]["code"], "bad_data");
   EXPECT_THAT(reply["samples"][0]["error"]["message"], ::testing::HasSubstr("it is text"));
   EXPECT_EQ(call("label.samples")["samples"][0]["name"], "one.jpg");
+}
+
+// Of many at once some are refused; the worker dies of one, which does not keep the others back.
+TEST_F(Labels, WhatCannotBeDecodedIsRefusedInItsPlace) {
+  Json samples = Json::array();
+  for (int i = 0; i < 120; ++i) {
+    std::string content = photo(std::to_string(i));
+    if (i == 3 || i == 100) content += " undecodable";
+    if (i == 60) content += " kills-trials";
+    samples.push_back({{"content", encode_base64(content)}});
+  }
+  const Json params{{"labels", {"cat"}}, {"samples", samples}};
+  const Json reply = call("label.add", params);
+  EXPECT_EQ(reply["added"], 117);
+  EXPECT_EQ(reply["failed"], 3);
+  for (const int i : {3, 100}) {
+    EXPECT_EQ(reply["samples"][i]["error"],
+              (Json{{"code", "bad_data"}, {"message", "it cannot be read: cut off"}}));
+    EXPECT_TRUE(reply["samples"][i]["digest"].is_string());
+  }
+  const Json died = reply["samples"][60]["error"];
+  EXPECT_EQ(died["code"], "internal");
+  EXPECT_THAT(died["message"], ::testing::HasSubstr("it cannot be read: the worker"));
+  EXPECT_EQ(call("label.list")["samples"], 117);
+  EXPECT_EQ(call("label.add", params)["failed"], 3) << "they are not there";
+}
+
+TEST_F(Labels, OneThatDiffersInCaseAloneIsAskedFor) {
+  const std::string digest = add("cat", "one")["digest"];
+  const Json refused = ask("label.add", {{"labels", {"Cat"}}, {"samples", Json::array()}})["error"];
+  EXPECT_EQ(refused["data"], (Json{{"code", "already_exists"},
+                                   {"other_case", {{"given", "Cat"}, {"label", "cat"}}}}));
+  EXPECT_THAT(refused["message"], ::testing::HasSubstr("'Cat' differs from it in case alone"));
+  const Json added{{"content", encode_base64(photo("two"))}};
+  EXPECT_EQ(error_of("label.add", {{"labels", {"CAT"}}, {"samples", {added}}}), "already_exists");
+  EXPECT_EQ(error_of("label.add", {{"labels", {"dog", "Dog"}}, {"samples", {added}}}),
+            "already_exists");
+  EXPECT_EQ(error_of("label.assign", {{"samples", {digest}}, {"label", "Cat"}}), "already_exists");
+  EXPECT_EQ(error_of("label.relabel", {{"digest", digest}, {"labels", {"Cat"}}}), "already_exists");
+  add("dog", "three");
+  EXPECT_EQ(error_of("label.merge", {{"from", "dog"}, {"into", "Cat"}}), "already_exists");
+  EXPECT_EQ(error_of("label.rename", {{"from", "dog"}, {"to", "Cat"}}), "already_exists");
+  EXPECT_EQ(error_of("label.map", {{"label", "Cat"}, {"global", {"7"}}}), "already_exists");
+  EXPECT_EQ(call("label.list")["samples"], 2) << "nothing was added";
+  EXPECT_EQ(call("label.list")["labels"].size(), 2U);
+
+  call("label.rename", {{"from", "cat"}, {"to", "Cat"}});
+  EXPECT_EQ(add("Cat", "four")["new"], true) << "it is there so";
+  call("label.assign", {{"samples", {digest}}, {"label", "cat"}, {"as_spelled", true}});
+  EXPECT_EQ(call("label.list")["labels"].size(), 3U) << "whoever means it so";
+  EXPECT_EQ(add("cat", "five")["new"], true) << "both are there";
 }
 
 TEST_F(Labels, RemoveNeedsSaySoWhereSamplesWouldGo) {

@@ -10,6 +10,7 @@
 
 #include "base/process_memory.h"
 #include "datasets/images/codec.h"
+#include "tests/datasets/animation.h"
 #include "tests/datasets/exif.h"
 #include "tests/datasets/images/memory_growth.h"
 #include "tests/datasets/png.h"
@@ -103,6 +104,11 @@ TEST(DecodingBytes, AreForetoldByTheHeader) {
       const Bytes webp = test::encode_webp(picture(channels), lossless);
       const std::string what = std::to_string(channels) + (lossless ? " lossless" : " lossy");
       expect_foretold(webp, "webp " + what);
+      if (channels == 3)
+        expect_foretold(
+            test::animated_webp(kWidth, kHeight,
+                                {{webp, 0, 0, kWidth, kHeight}, {webp, 0, 0, kWidth, kHeight}}),
+            "animated webp " + what);
       if (webp[15] == 'X') continue;
       expect_foretold(test::webp_with_exif(webp, kWidth, kHeight, channels == 4, turned),
                       "turned webp " + what);

@@ -44,14 +44,27 @@ TEST(ClassFolders, HiddenAndServiceFoldersAreNoClasses) {
   EXPECT_EQ(PassedOver().said(), "");
 }
 
-TEST(ClassFolders, AFolderThatHoldsAllClassesIsEntered) {
-  EXPECT_THAT(classes_of({"photos/cat/0.png", "photos/dog/1.png"}), ElementsAre("cat", "dog"));
-  EXPECT_THAT(classes_of({"data/train/cat/0.png", "data/train/dog/1.png", "data/readme.txt"}),
-              ElementsAre("cat", "dog"));
-  EXPECT_THAT(classes_of({"photos/cat/0.png", "photos/1.png"}), ElementsAre("photos", "photos"));
+TEST(ClassFolders, TheFirstFolderIsTheClassWhateverLiesInIt) {
   EXPECT_THAT(classes_of({"cat/0.png", "cat/1.png"}), ElementsAre("cat", "cat"));
+  EXPECT_THAT(classes_of({"frog/site1/0.png", "frog/site2/1.png"}), ElementsAre("frog", "frog"));
   EXPECT_THAT(classes_of({"cat/2023/0.png", "cat/1.png"}), ElementsAre("cat", "cat"));
-  EXPECT_THAT(classes_of({"cat/2023/0.png", "cat/2024/1.png"}, {"cat"}), ElementsAre("cat", "cat"));
+  EXPECT_THAT(classes_of({"cat/2023/0.png", "dog/a/b/1.png"}), ElementsAre("cat", "dog"));
+  PassedOver passed_over;
+  const auto lone = sort_into_classes({"frog/site1/0.png", "frog/site2/a/1.png", "frog/2.png"},
+                                      "root", {}, passed_over);
+  EXPECT_THAT(lone.within, ElementsAre("site1", "site2"));
+  const auto two = sort_into_classes({"frog/site1/0.png", "toad/1.png"}, "root", {}, passed_over);
+  EXPECT_TRUE(two.within.empty());
+}
+
+TEST(ClassFolders, AFolderAroundKnownClassesIsEntered) {
+  EXPECT_THAT(classes_of({"photos/cat/0.png", "photos/dog/1.png"}, {"dog", "bird"}),
+              ElementsAre("cat", "dog"));
+  EXPECT_THAT(classes_of({"data/train/cat/0.png", "data/train/dog/1.png", "data/a.txt"}, {"cat"}),
+              ElementsAre("cat", "dog"));
+  EXPECT_THAT(classes_of({"photos/cat/0.png", "photos/1.png"}, {"cat"}),
+              ElementsAre("photos", "photos"));
+  EXPECT_THAT(classes_of({"cat/cat/0.png", "cat/2024/1.png"}, {"cat"}), ElementsAre("cat", "cat"));
 }
 
 TEST(ClassFolders, SoundsAreSamplesWhereThereAreNoPhotos) {

@@ -121,7 +121,7 @@ TEST_F(SampleFolderTest, MembersThatLeaveTheArchiveAreRefused) {
   }
 }
 
-TEST_F(SampleFolderTest, AFolderAroundTheClassesIsEntered) {
+TEST_F(SampleFolderTest, AFolderAroundKnownClassesIsEntered) {
   std::vector<TarEntry> entries;
   for (auto& [name, bytes] : photos()) entries.push_back({"photos/" + name, bytes});
   entries.push_back({"photos/names.tsv", bytes_of("cat\tdomestic cat\n")});
@@ -132,7 +132,11 @@ TEST_F(SampleFolderTest, AFolderAroundTheClassesIsEntered) {
   test::write_tar(folder_ / "around.tar", entries);
   std::filesystem::remove(folder_ / "around/photos/top.png");
   for (const auto& path : {folder_ / "around", folder_ / "around.tar"}) {
-    const auto dataset = open_sample_folder(path);
+    EXPECT_THAT(open_sample_folder(path)->classes(), ElementsAre("photos")) << path;
+    EXPECT_THAT(open_sample_folder(path)->within_lone_class(), ElementsAre("ant", "cat", "dog"));
+    SampleFolderOptions options;
+    options.known = {"cat"};
+    const auto dataset = open_sample_folder(path, options);
     EXPECT_THAT(dataset->classes(), ElementsAre("ant", "cat", "dog")) << path;
     EXPECT_EQ(dataset->entered(), "photos");
     EXPECT_THAT(dataset->texts(), ElementsAre("cat\tdomestic cat\n"));

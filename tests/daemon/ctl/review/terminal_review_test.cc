@@ -56,6 +56,14 @@ TEST_F(TerminalReview, ALabelMayBeANumber) {
   EXPECT_EQ(labels_of(one), Labels{"2"});
 }
 
+TEST_F(TerminalReview, ALabelThatDiffersInCaseAloneIsGivenTwice) {
+  const std::string one = add("one"), two = add("two");
+  add("three", {"cat"});
+  on_terminal("Cat\ncat\nCat\nCat\n");
+  EXPECT_EQ(labels_of(one), Labels{"cat"});
+  EXPECT_EQ(labels_of(two), Labels{"Cat"});
+}
+
 TEST_F(TerminalReview, TellsWhenThereIsNothingToDo) {
   add("one", {"cat"});
   EXPECT_THAT(on_terminal(""), HasSubstr("there are no unlabelled samples"));

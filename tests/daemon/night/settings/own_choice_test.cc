@@ -102,7 +102,7 @@ TEST(OwnChoice, APackOfMapsIsTrainedBehindOrRefusedWhenSubmitted) {
   std::vector<Json> packs;
   for (const int n : {1, 2}) {
     const auto pack = place.folder("maps" + std::to_string(n));
-    pretrain::write_features(model, place.folder("pack"), n, pack);
+    (void)pretrain::write_features(model, place.folder("pack"), n, pack);
     packs.push_back({{"global", {{"pack", pack.string()}}}});
   }
   int ran = 0, refused = 0;
