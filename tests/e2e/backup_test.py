@@ -279,8 +279,10 @@ class KilledTest(BackupCase):
         self.daemon.stop()
         shutil.copytree(self.daemon.state, kept)
         seconds = self.restored_after(kept, new, None)
-        seen = []
-        for step in range(24):
+        seen: list[str] = []
+        while seen[-3:] != ["new"] * 3:  # however busy the machine is
+            step = len(seen)
+            self.assertLess(step, 100, seen)
             self.restored_after(kept, new, seconds * step / 20)
             state = state_of(self.ctl)
             self.assertIn(state["labels"], [each["labels"] for each in states.values()])
@@ -290,7 +292,6 @@ class KilledTest(BackupCase):
             self.ctl.json("predict", photo, "--model", MODEL)
         print("after kills, one after the other: " + " ".join(seen), flush=True)
         self.assertEqual(seen[0], "old")
-        self.assertEqual(set(seen), {"old", "new"})
 
     def restored_after(self, kept: Path, backup: Path, seconds: float | None) -> float:
         """From the old state; killed after so many seconds, and started again."""
