@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "daemon/pretrain/usual_network.h"
 #include "datasets/kinds/decoding.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
@@ -37,6 +38,20 @@ Trial trial_of_kind(const data::KindPtr& kind) {
   };
 }
 
+// Of what the first sample is of: photos, sounds or numbers.
+Trial trial_of_family(const data::SampleDataset& dataset) {
+  const std::string_view first = data::media_type_of(dataset.encoded(0));
+  const auto family = data::is_image(first)   ? data::is_image
+                      : data::is_sound(first) ? data::is_sound
+                                              : data::is_numbers;
+  return [family, first](std::span<const std::uint8_t> bytes, std::string_view name) {
+    if (const auto type = data::media_type_of(bytes); !family(type))
+      throw Error(ErrorCode::kBadData,
+                  std::string(name) + ": it is " + std::string(data::media_name(type)) +
+                      "; the first sample is " + std::string(data::media_name(first)));
+  };
+}
+
 // As kind_of_data() will describe them; without the means, for which all are read.
 Trial trial_of_inputs(const ModelDescription& model, const data::SampleDataset& dataset,
                       std::int64_t hop) {
@@ -52,15 +67,7 @@ Trial trial_of_inputs(const ModelDescription& model, const data::SampleDataset& 
     rows.stddev.assign(rows.columns(), 1.0);
     return trial_of_kind(data::rows_kind(std::move(rows)));
   }
-  const auto family = data::is_image(first)   ? data::is_image
-                      : data::is_sound(first) ? data::is_sound
-                                              : data::is_numbers;
-  return [family, first](std::span<const std::uint8_t> bytes, std::string_view name) {
-    if (const auto type = data::media_type_of(bytes); !family(type))
-      throw Error(ErrorCode::kBadData,
-                  std::string(name) + ": it is " + std::string(data::media_name(type)) +
-                      "; the first sample is " + std::string(data::media_name(first)));
-  };
+  return trial_of_family(dataset);
 }
 
 }  // namespace
@@ -99,7 +106,8 @@ Trial trial_for(const data::KindPtr& kind) { return trial_of_kind(kind); }
 
 Trial trial_for(const PretrainingOptions& options, const data::SampleDataset& dataset) {
   if (!options.from.empty()) return trial_of_kind(night::open_model_folder(options.from).kind);
-  const ModelDescription model = complete_model(read_model(options.model));
+  const ModelDescription model =
+      options.model.empty() ? usual_network(dataset) : complete_model(read_model(options.model));
   if (!options.kind.preprocessing.is_null())
     return trial_of_kind(kind_of_data(model, dataset, options.kind));
   return trial_of_inputs(model, dataset, options.kind.hop);
