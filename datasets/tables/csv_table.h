@@ -21,8 +21,9 @@ namespace moil::data {
 struct CsvTableOptions {
   std::string label_column;
   SplitPolicy split;
-  bool amounts_are_classes = true;    // else they are held out over all, if labels_are_amounts()
   std::uint64_t max_bytes = 1 << 30;  // of the text
+  // Else they are held out over all, if labels_are_amounts().
+  bool amounts_are_classes = true;
 };
 
 // Grades from 0 to 20 are still classes.
