@@ -13,8 +13,9 @@
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
 //                   --from=SECONDS --to=SECONDS
 //   moil-worker doctor --reply DESCRIPTOR
-//   moil-worker backup --reply DESCRIPTOR --state-dir STATE --scratch STATE/backup-N --to
-//   DESCRIPTOR moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
+//   moil-worker backup --reply DESCRIPTOR --state-dir STATE --scratch STATE/backup-N
+//                      --to DESCRIPTOR
+//   moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
 //   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
 //   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
 //
