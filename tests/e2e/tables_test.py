@@ -118,7 +118,7 @@ class TablesTest(OwnModelTest):
             quality[loss] = self.figures(loss)["R2" if "R2" in self.figures(loss) else "r2"]
         self.assertLess(quality["squares"], 0.5)
         self.assertGreater(quality["huber"], 0.9)
-        done = self.train("odd", table, "warmth", "--loss", "huber", "--model", self.network("odd", 2, 180))
+        done = self.train("odd", table, "warmth", "--task", "classify", "--loss", "huber", "--model", self.network("odd", 2, 180))
         self.assertEqual(done.returncode, USAGE, done.stderr)
         self.assertIn("--loss is of numbers", done.stderr)
 
