@@ -41,6 +41,22 @@ DiskReserve::DiskReserve(const std::filesystem::path& file, std::uint64_t bytes)
   }
 }
 
+DiskReserve::Lent::Lent(DiskReserve& reserve, std::uint64_t bytes) : reserve_(reserve) {
+  {
+    const std::lock_guard lock(reserve_.mutex_);
+    ++reserve_.lent_;
+  }
+  if (reserve_.is_short_of(bytes)) reserve_.give_up(bytes);
+}
+
+DiskReserve::Lent::~Lent() {
+  {
+    const std::lock_guard lock(reserve_.mutex_);
+    --reserve_.lent_;
+  }
+  reserve_.restore();
+}
+
 bool DiskReserve::is_short_of(std::uint64_t bytes) const {
   const auto free = free_disk_bytes(file_);
   return free && *free < bytes;
@@ -58,7 +74,7 @@ bool DiskReserve::give_up(std::uint64_t bytes) {
 
 void DiskReserve::restore() {
   const std::lock_guard lock(mutex_);
-  if (!fd_ || held_ >= bytes_) return;
+  if (!fd_ || held_ >= bytes_ || lent_ > 0) return;
   const std::uint64_t free = free_disk_bytes(file_).value_or(bytes_);
   std::uint64_t more = std::min(bytes_ - held_, free);
   for (; more >= std::min(kLeast, bytes_ - held_); more /= 2) {

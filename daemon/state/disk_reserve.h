@@ -31,7 +31,22 @@ class DiskReserve {
     return with(kRecordBytes, work);
   }
 
-  // Takes again what was given up, or as much of it as there is room for.
+  // Its room, for a deletion that goes on beyond a call, for as long as this lives; the reserve
+  // outlives it.
+  class Lent {
+   public:
+    explicit Lent(DiskReserve& reserve) : Lent(reserve, reserve.bytes_) {}
+    ~Lent();
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+
+   private:
+    friend class DiskReserve;
+    Lent(DiskReserve& reserve, std::uint64_t bytes);
+    DiskReserve& reserve_;
+  };
+
+  // Takes again what was given up, or as much of it as there is room for, unless it is lent.
   void restore();
   std::uint64_t held() const;
 
@@ -40,12 +55,7 @@ class DiskReserve {
 
   template <class Work>
   auto with(std::uint64_t bytes, Work& work) {
-    struct Restore {
-      DiskReserve& reserve;
-      ~Restore() { reserve.restore(); }
-    };
-    const Restore afterwards{*this};
-    if (is_short_of(bytes)) give_up(bytes);
+    const Lent room(*this, bytes);
     try {
       return work();
     } catch (const DiskFull&) {
@@ -62,6 +72,7 @@ class DiskReserve {
   UniqueFd fd_;
   mutable std::mutex mutex_;
   std::uint64_t held_ = 0;  // guarded by mutex_
+  int lent_ = 0;            // guarded by mutex_
 };
 
 }  // namespace moil::daemon

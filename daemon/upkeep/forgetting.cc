@@ -105,10 +105,7 @@ void Forgetting::go_on(const WorkPtr& work) {
     const bool is_done =
         work->digests_done == work->digests.size() && work->places_done == work->places.size();
     if (is_done && work->samples.empty()) return end(work);
-    if (is_done)
-      return flusher_.erase([this, work](bool is_erased, const std::exception_ptr& error) {
-        erased(work, is_erased, error);
-      });
+    if (is_done) return erase(work);
     remove_some(*work);
     loop_.post([this, work] { go_on(work); });
   } catch (...) {
@@ -138,6 +135,15 @@ void Forgetting::remove_some(Work& work) {
     work.digests_done = digests;
     work.places_done = places;
     work.versions.merge(versions);
+  });
+}
+
+// Copying the log lets the state grow, which a full disk has room for in the reserve alone.
+void Forgetting::erase(const WorkPtr& work) {
+  if (erasing_++ == 0) room_.emplace(reserve_);
+  flusher_.erase([this, work](bool is_erased, const std::exception_ptr& error) {
+    if (--erasing_ == 0) room_.reset();
+    erased(work, is_erased, error);
   });
 }
 

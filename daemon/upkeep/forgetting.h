@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "daemon/config/config.h"
@@ -51,6 +52,7 @@ class Forgetting {
   void find_traces(Work& work) const;
   void go_on(const WorkPtr& work);
   void remove_some(Work& work);
+  void erase(const WorkPtr& work);
   void erased(const WorkPtr& work, bool is_erased, const std::exception_ptr& error);
   void end(const WorkPtr& work);
   [[nodiscard]] Json versions(const Work& work) const;
@@ -66,6 +68,8 @@ class Forgetting {
   ModelStore& models_;
   Scheduler& scheduler_;
   DiskReserve& reserve_;
+  int erasing_ = 0;                        // that are under way
+  std::optional<DiskReserve::Lent> room_;  // while some are
 };
 
 }  // namespace moil::daemon
