@@ -112,7 +112,8 @@ def measure_hour(folder: Path, user: User, networks: Path) -> dict[str, Any]:
         said = _setup(daemon, user.shown, networks)
         first = ctl.json("predict", one)["predictions"][0]
         seconds = time.monotonic() - began
-        say(f"{user.kind}: {seconds:.1f} s to the first prediction, {first.get('top') or first.get('values')}")
+        answer = first["top"][0]["label"] if "top" in first else first["values"][0]["value"]
+        say(f"{user.kind}: {seconds:.1f} s to the first prediction, {answer}")
         learned = ctl.json("job", "list")["jobs"]
         after_learn = quality(ctl, user.held_out)
         (schedule,) = ctl.json("schedule", "list")["schedules"]
