@@ -206,6 +206,7 @@ class AtWorkTest(BackupCase):
         threads = [threading.Thread(target=work) for work in (label, ask)]
         for thread in threads:
             thread.start()
+        wait_for("labels come", lambda: bool(added))
         files = []
         for i in range(4):
             there = list(added)
