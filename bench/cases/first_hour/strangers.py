@@ -121,7 +121,7 @@ def _draw(place: World, photos: Photographed, classes: Sequence[str], seed: int)
     _label_none(place.ctl, joined(some(photos.train, dealt.shown, SHOTS_OF_NONE, SHOTS_OF_NONE + HELD_OUT_OF_NONE, seed)), "val")
     with_label = {job: _night(place, job, photos, dealt) for job in JOBS}
     for label in [*dealt.taught, LABEL]:
-        place.ctl.json("label", "rm", label, "--with-samples")
+        place.ctl.json("label", "rm", label, "--with-samples", "--yes")
     for job in JOBS:
         say(f"strangers, draw {seed}, {job}: {without[job]['caught']:.2f} → {with_label[job]['caught']:.2f} caught")
     return {"seed": seed, "taught": dealt.taught, "shown": dealt.shown, "strangers": dealt.strangers, "without": without, "with": with_label}
