@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/this_program.h"
@@ -44,6 +45,13 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_;
 };
 
+// Nobody else may have made it: setup may run as root, and /tmp is everybody's.
+std::filesystem::path new_folder() {
+  std::string name = std::filesystem::temp_directory_path() / "moilctl-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) throw system_error("cannot make " + name, errno);
+  return name;
+}
+
 }  // namespace
 
 std::string shell_text(const Words& words) {
@@ -72,8 +80,7 @@ int run_own(const Session& session, const Words& words) {
   return status_of(child);
 }
 
-ScratchFolder::ScratchFolder()
-    : path_(std::filesystem::temp_directory_path() / ("moilctl-" + std::to_string(::getpid()))) {}
+ScratchFolder::ScratchFolder() : path_(new_folder()) {}
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;

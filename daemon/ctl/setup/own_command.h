@@ -18,10 +18,11 @@ using Words = std::vector<std::string>;  // a program of moild's, and what follo
 // the signal if one ended it.
 int run_own(const Session& session, const Words& words);
 
-// A folder for what one command leaves to the next; goes with its content.
+// A new folder, this user's alone, in which one command leaves files to the next; goes with its
+// content. kIo if it cannot be made.
 class ScratchFolder {
  public:
-  ScratchFolder();  // makes nothing yet
+  ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
