@@ -8,10 +8,10 @@
 namespace moil::backup {
 
 // Puts the parts of a state (state/restored_state.h) into layout.restoring(), an empty folder,
-// durable and of this version of moild. Returns what the backup's first member says, and
-// `packs_left_out`: those that cannot be read, with why. kBadData if it is cut off, damaged or no
-// backup, kUnimplemented if it is from a newer moild, DiskFull; what lies in the folder is nothing
-// then, and its owner removes it.
+// durable and of this version of moild. Returns the backup's first member, and in `packs_left_out`
+// the packs that cannot be read, with why. kBadData if it is cut off, damaged or no backup,
+// kUnimplemented if it is from a newer moild, DiskFull; the folder's content is worth nothing then,
+// and its owner removes it.
 [[nodiscard]] Json read_backup(const daemon::StateLayout& layout, int descriptor,
                                const Pace::Tell& tell);
 

@@ -8,7 +8,7 @@
 
 namespace moil::backup {
 
-// Of layout.restoring(). Brings its databases to the present version, and has jobs and schedules
+// Brings the databases in layout.restoring() to the present version, and has jobs and schedules
 // look for packs of the state folder `before` in this one. Removes packs that cannot be read, and
 // returns them: [{"pack", "why"}]. kBadData, kUnimplemented (a database of a newer moild).
 [[nodiscard]] Json check_restored(const daemon::StateLayout& layout, const std::string& before);

@@ -76,8 +76,8 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
                                          const PretrainingEvents& events);
 
 // Writes a pack of feature maps of the model's backbone below LF(trainable_layers), from a pack of
-// images; without those that cannot be read, of which it returns lines for people. kBadData if
-// none can.
+// images. Leaves out images that cannot be read, and returns lines about them for people. kBadData
+// if none can be read.
 [[nodiscard]] std::vector<std::string> write_features(const std::filesystem::path& model,
                                                       const std::filesystem::path& pack,
                                                       int trainable_layers,

@@ -1,6 +1,6 @@
 // Whether samples can be decoded, before they are kept: a worker tries, for moild decodes nothing.
-// Such workers are soon done, and wait for no turn of those that are asked long questions. Loop
-// thread only.
+// Such workers are soon done, so that they have turns of their own and wait for no long question.
+// Loop thread only.
 #pragma once
 
 #include <functional>

@@ -252,7 +252,7 @@ void add_sample_commands(cli::Command group, Action& chosen) {
                         forgotten, forget);
   command
       .add_option("SAMPLE", forgotten->samples,
-                  std::string(kSampleHelp) + "; a folder: those that are in it")
+                  std::string(kSampleHelp) + "; a folder stands for its files")
       .required();
   add_yes(command, forgotten->yes);
 }
