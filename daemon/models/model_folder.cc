@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "base/json/json.h"
-#include "engine/graph/ending.h"
-#include "engine/graph/network.h"
-#include "engine/graph/preparation.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/model_json.h"
 #include "engine/io/safetensors.h"
+#include "engine/model/ending.h"
+#include "engine/model/preparation.h"
+#include "engine/model/surgery.h"
+#include "engine/run/network.h"
 
 namespace moil::night {
 namespace {

@@ -21,7 +21,7 @@
 #include "daemon/models/calibration.h"
 #include "daemon/models/model_weights.h"
 #include "datasets/kinds/kind.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 #include "engine/train/tasks/classify.h"
 
 namespace moil::night {

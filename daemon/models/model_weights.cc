@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "daemon/models/model_folder.h"
-#include "engine/graph/graph.h"
+#include "engine/model/graph.h"
 
 namespace moil::night {
 

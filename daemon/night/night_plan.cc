@@ -12,9 +12,9 @@
 #include "daemon/night/plan/timing_store.h"
 #include "daemon/night/settings/space.h"
 #include "daemon/spec/processor_use.h"
-#include "engine/graph/plan_picture.h"
-#include "engine/graph/plan_report.h"
 #include "engine/kernels/parallel.h"
+#include "engine/plan/plan_picture.h"
+#include "engine/plan/plan_report.h"
 #include "engine/train/memory_fit.h"
 
 namespace moil::night {

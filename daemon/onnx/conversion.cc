@@ -21,13 +21,13 @@
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
 #include "datasets/tables/csv_names.h"
-#include "engine/graph/graph.h"
-#include "engine/graph/preparation.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/model/graph.h"
+#include "engine/model/preparation.h"
+#include "engine/model/surgery.h"
 
 namespace moil {
 namespace {

@@ -14,7 +14,7 @@
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/packs/described_features.h"
 #include "datasets/pack/feature_pack.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 #include "engine/train/batch.h"
 
 namespace moil::packs {

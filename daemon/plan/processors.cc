@@ -8,9 +8,9 @@
 #include "engine/device/conv/kernel_selector.h"
 #include "engine/device/recorded_device.h"
 #include "engine/device/schedule_picture.h"
-#include "engine/graph/selection_problem.h"
 #include "engine/io/recorded_device_json.h"
 #include "engine/io/selection_json.h"
+#include "engine/plan/selection_problem.h"
 #include "engine/train/processor_measurement.h"
 
 namespace moil::plan {
@@ -29,7 +29,9 @@ Measured recorded(const ProcessorArguments& a, const ModelDescription& model,
   unmeasured.measure = false;
   KernelSelector kernels(unmeasured);
   return {
-      device.device, recorded_problem(device, model, options, kernels, /*shares_memory=*/true), {}};
+      device.device,
+      recorded_problem(device, model, options.batch, options.plan, kernels, /*shares_memory=*/true),
+      {}};
 }
 
 Measured measured(const ProcessorArguments& a, const ModelDescription& model,

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "engine/device/selection.h"
-#include "engine/graph/model_description.h"
-#include "engine/graph/network.h"
+#include "engine/model/model_description.h"
+#include "engine/run/network.h"
 #include "engine/train/optimizer.h"
 
 namespace moil::plan {

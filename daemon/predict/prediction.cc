@@ -16,9 +16,9 @@
 #include "datasets/labels/something_else.h"
 #include "datasets/sounds/sound_bytes.h"
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/ending.h"
-#include "engine/graph/network.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/ending.h"
+#include "engine/model/preparation.h"
+#include "engine/run/network.h"
 #include "engine/train/batch.h"
 
 namespace moil::night {

@@ -2,7 +2,8 @@
 
 #include <system_error>
 
-#include "engine/graph/surgery.h"
+#include "engine/model/initial_weights.h"
+#include "engine/model/surgery.h"
 
 namespace moil::pretrain {
 

@@ -4,7 +4,7 @@
 #include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/samples/dataset.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil::pretrain {
 

@@ -16,10 +16,10 @@
 #include "datasets/pack/sample_pack.h"
 #include "datasets/readers/split_labels.h"
 #include "datasets/sampling/per_class.h"
-#include "engine/graph/preparation.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/fingerprint.h"
 #include "engine/io/model_json.h"
+#include "engine/model/preparation.h"
+#include "engine/model/surgery.h"
 #include "engine/train/tasks/predict.h"
 #include "engine/train/tasks/tag.h"
 

@@ -10,9 +10,9 @@
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/tables/record.h"
-#include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
 #include "engine/kernels/parallel.h"
+#include "engine/model/preparation.h"
 
 namespace moil::pretrain {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "datasets/samples/dataset.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil::pretrain {
 

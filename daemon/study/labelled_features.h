@@ -17,7 +17,7 @@
 #include "datasets/labels/label_store.h"
 #include "datasets/readers/label_dataset.h"
 #include "datasets/sampling/mix.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 

@@ -17,7 +17,7 @@
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/spec/worker_protocol.h"
 #include "engine/device/conv/measuring_time.h"
-#include "engine/graph/freeze.h"
+#include "engine/model/freeze.h"
 #include "featurecache/cache.h"
 
 namespace moil::night {

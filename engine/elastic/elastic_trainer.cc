@@ -8,8 +8,8 @@
 #include "base/process_memory.h"
 #include "base/seconds.h"
 #include "engine/elastic/interval_selection.h"
-#include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
+#include "engine/model/preparation.h"
+#include "engine/model/realizers/realizers.h"
 
 namespace moil {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
+#include "engine/model/preparation.h"
+#include "engine/model/realizers/realizers.h"
 
 namespace moil {
 namespace {

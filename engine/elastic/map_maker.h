@@ -10,7 +10,7 @@
 
 #include "engine/elastic/cached_maps.h"
 #include "engine/elastic/tail_cut.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 
 namespace moil {
 

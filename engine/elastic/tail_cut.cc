@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/graph/realizers/realizers.h"
 #include "engine/layers/traits.h"
+#include "engine/model/realizers/realizers.h"
 
 namespace moil {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/elastic/timing_profile.h"
-#include "engine/graph/cut.h"
+#include "engine/model/cut.h"
 
 namespace moil {
 

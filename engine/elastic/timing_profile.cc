@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "engine/graph/backward_needs.h"
+#include "engine/plan/backward_needs.h"
 
 namespace moil {
 

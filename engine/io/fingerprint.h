@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil {
 

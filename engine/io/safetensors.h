@@ -17,7 +17,7 @@
 #include <string>
 
 #include "base/safetensors/header.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil {
 

@@ -13,7 +13,7 @@
 
 #include "base/files/unique_fd.h"
 #include "base/safetensors/header.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 
 namespace moil {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/files/unique_fd.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 
 namespace moil {
 

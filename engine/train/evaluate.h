@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/batch_source.h"
 #include "engine/train/task.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/optimizer.h"
 
 namespace moil {

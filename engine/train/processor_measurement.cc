@@ -4,7 +4,7 @@
 
 #include "base/median.h"
 #include "engine/device/processor.h"
-#include "engine/graph/selection_problem.h"
+#include "engine/plan/selection_problem.h"
 #include "engine/train/idle_step.h"
 #include "engine/train/step_timer.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/device/selection.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/optimizer.h"
 
 namespace moil {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/device/step_kind.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 
 namespace moil {
 

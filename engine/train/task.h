@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/graph/ending.h"
+#include "engine/model/ending.h"
 
 namespace moil {
 

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
-#include "engine/graph/ending.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/ending.h"
+#include "engine/model/preparation.h"
 #include "engine/train/clip.h"
 #include "engine/train/finite.h"
 #include "engine/train/prefetcher.h"

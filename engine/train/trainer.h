@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/ending.h"
-#include "engine/graph/network.h"
+#include "engine/model/ending.h"
+#include "engine/run/network.h"
 #include "engine/train/batch_source.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/schedule.h"

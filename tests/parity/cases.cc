@@ -11,7 +11,7 @@
 
 #include "base/files/file.h"
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 
 namespace moil::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "engine/graph/network.h"
 #include "engine/layers/properties.h"
+#include "engine/run/network.h"
 #include "engine/tensor/dims.h"
 
 namespace moil::test {

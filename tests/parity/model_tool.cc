@@ -9,8 +9,8 @@
 #include <string>
 
 #include "daemon/models/model_folder.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/safetensors.h"
+#include "engine/model/surgery.h"
 #include "tests/parity/cases.h"
 
 namespace moil {

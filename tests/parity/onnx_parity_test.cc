@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/network.h"
-#include "engine/graph/preparation.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/safetensors.h"
 #include "engine/layers/weight_order.h"
+#include "engine/model/preparation.h"
+#include "engine/run/network.h"
 #include "tests/engine/io/onnx/exported.h"
 #include "tests/parity/cases.h"
 

@@ -14,7 +14,7 @@ from zoo.builder import Builder  # noqa: E402
 FEATURES = 3 * 224 * 224  # of an image as one row
 
 # The width of FC-FC-FC's two hidden layers. The paper does not give it; with 3000 its way of
-# counting comes within 0.2 % of its 135,928 KiB (tests/engine/graph/paper_accounting.h).
+# counting comes within 0.2 % of its 135,928 KiB (tests/engine/plan/paper_accounting.h).
 WIDE = 3000
 
 

@@ -6,10 +6,11 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "engine/device/conv/scratch.h"
-#include "engine/graph/freeze.h"
-#include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
 #include "engine/kernels/gemm/gemm.h"
+#include "engine/model/freeze.h"
+#include "engine/model/initial_weights.h"
+#include "engine/model/preparation.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/train/optimizer.h"
 

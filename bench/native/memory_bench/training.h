@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "bench/native/memory_bench/options.h"
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 
 namespace moil {
 

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "bench/native/processors_bench/rows.h"
-#include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
 #include "engine/io/recorded_device_json.h"
+#include "engine/model/preparation.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "bench/native/processors_bench/network.h"
 
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 #include "engine/train/trainer.h"
 
 namespace moil::bench {

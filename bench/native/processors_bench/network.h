@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/native/processors_bench/rows.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/optimizer.h"
 
 namespace moil::bench {

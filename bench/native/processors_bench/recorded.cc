@@ -1,6 +1,6 @@
 // Rows of a device that is not at hand, and recording one that is.
 #include "bench/native/processors_bench/network.h"
-#include "engine/graph/selection_problem.h"
+#include "engine/plan/selection_problem.h"
 #include "engine/train/processor_measurement.h"
 
 namespace moil::bench {
@@ -16,7 +16,8 @@ std::vector<Row> recorded_rows(const NetworkCase& c, const RecordedDevice& devic
   };
   const PreparedCase p = prepared(c);
   const auto problem_of = [&](bool shares_memory) {
-    return recorded_problem(device, p.model, p.options, measured_kernels(), shares_memory);
+    return recorded_problem(device, p.model, p.options.batch, p.options.plan, measured_kernels(),
+                            shares_memory);
   };
   const SelectionProblem copies = problem_of(false), shared = problem_of(true);
   add(shared, SelectionMethod::kCpu);

@@ -5,7 +5,7 @@
 #include "base/median.h"
 #include "base/seconds.h"
 #include "bench/native/processors_bench/network.h"
-#include "engine/graph/selection_problem.h"
+#include "engine/plan/selection_problem.h"
 #include "engine/train/idle_step.h"
 #include "engine/train/processor_measurement.h"
 

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "engine/device/processor.h"
 #include "engine/device/recorded_device.h"
-#include "engine/graph/model_description.h"
+#include "engine/model/model_description.h"
 
 namespace moil::bench {
 

@@ -10,7 +10,7 @@
 #include "daemon/models/model_folder.h"
 #include "daemon/spec/job_spec.h"
 #include "datasets/sampling/mix.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 

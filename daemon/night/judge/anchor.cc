@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/head_slice.h"
-#include "engine/graph/preparation.h"
 #include "engine/io/fingerprint.h"
+#include "engine/model/preparation.h"
 
 namespace moil::night {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <set>
 
-#include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
 #include "engine/io/fingerprint.h"
 #include "engine/kernels/parallel.h"
+#include "engine/model/preparation.h"
+#include "engine/model/realizers/realizers.h"
 #include "engine/train/batch.h"
 
 namespace moil::night {

@@ -16,8 +16,8 @@
 #include "engine/device/assignment.h"
 #include "engine/device/conv/kernel_selector.h"
 #include "engine/device/processor.h"
-#include "engine/graph/freeze.h"
-#include "engine/graph/network.h"
+#include "engine/model/freeze.h"
+#include "engine/run/network.h"
 
 namespace moil::night {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "daemon/night/maps/head_network.h"
-#include "engine/graph/realizers/realizers.h"
 #include "engine/layers/traits.h"
+#include "engine/model/realizers/realizers.h"
 #include "engine/train/batch.h"
 
 namespace moil::night {

@@ -9,7 +9,7 @@
 #include "daemon/models/model_weights.h"
 #include "daemon/night/maps/feature_source.h"
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 

@@ -1,7 +1,7 @@
 #include "daemon/night/maps/head_network.h"
 
-#include "engine/graph/ending.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/ending.h"
+#include "engine/model/preparation.h"
 
 namespace moil::night {
 namespace {

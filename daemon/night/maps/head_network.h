@@ -4,7 +4,7 @@
 
 #include "daemon/models/model_weights.h"
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/task.h"
 
 namespace moil::night {

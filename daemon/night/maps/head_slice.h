@@ -1,8 +1,8 @@
 // The part of a network that a night trains.
 #pragma once
 
-#include "engine/graph/freeze.h"
-#include "engine/graph/realizers/realizers.h"
+#include "engine/model/freeze.h"
+#include "engine/model/realizers/realizers.h"
 
 namespace moil::night {
 

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/files/disk_full.h"
 #include "base/json/json.h"
-#include "engine/graph/cut.h"
-#include "engine/graph/realizers/realizers.h"
-#include "engine/graph/work.h"
+#include "engine/model/cut.h"
+#include "engine/model/realizers/realizers.h"
+#include "engine/model/work.h"
 #include "featurecache/ledger.h"
 #include "featurecache/value.h"
 

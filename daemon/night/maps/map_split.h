@@ -16,7 +16,7 @@
 #include "daemon/spec/worker_protocol.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/sampling/mix.h"
-#include "engine/graph/freeze.h"
+#include "engine/model/freeze.h"
 
 namespace moil::night {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "daemon/night/maps/head_slice.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/elastic/timing_profile.h"
-#include "engine/graph/freeze.h"
+#include "engine/model/freeze.h"
 #include "engine/train/trainer.h"
 
 namespace moil::night {

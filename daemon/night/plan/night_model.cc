@@ -8,7 +8,7 @@
 #include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/trainer_settings.h"
 #include "daemon/night/plan/training_fit.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 namespace {

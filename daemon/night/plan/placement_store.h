@@ -10,7 +10,7 @@
 
 #include "base/json/json.h"
 #include "daemon/night/data/build_record.h"
-#include "engine/graph/network.h"
+#include "engine/run/network.h"
 #include "engine/train/optimizer.h"
 
 namespace moil::night {

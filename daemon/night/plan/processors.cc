@@ -10,7 +10,7 @@
 #include "daemon/night/plan/kernel_profile.h"
 #include "daemon/night/plan/placement_store.h"
 #include "daemon/spec/processor_use.h"
-#include "engine/graph/selection_problem.h"
+#include "engine/plan/selection_problem.h"
 
 namespace moil::night {
 namespace {

@@ -6,7 +6,7 @@
 #include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/trainer_settings.h"
 #include "daemon/night/plan/training_method.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 #include "engine/train/swap_calibration.h"
 
 namespace moil::night {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "engine/graph/graph.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/graph.h"
+#include "engine/model/surgery.h"
 
 namespace moil::night {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "daemon/spec/job_spec.h"
-#include "engine/graph/freeze.h"
+#include "engine/model/freeze.h"
 
 namespace moil::night {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <tuple>
 
-#include "engine/graph/cut.h"
-#include "engine/graph/freeze.h"
-#include "engine/graph/realizers/realizers.h"
-#include "engine/graph/work.h"
+#include "engine/model/cut.h"
+#include "engine/model/freeze.h"
+#include "engine/model/realizers/realizers.h"
+#include "engine/model/work.h"
 
 namespace moil::night {
 namespace {

@@ -4,12 +4,12 @@
 #include <set>
 
 #include "base/error.h"
-#include "engine/graph/graph.h"
-#include "engine/graph/network.h"
-#include "engine/graph/realizers/realizers.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/io/onnx/operators/operators.h"
+#include "engine/model/graph.h"
+#include "engine/model/realizers/realizers.h"
+#include "engine/model/surgery.h"
+#include "engine/run/network.h"
 
 namespace moil::onnx {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "daemon/models/model_folder.h"
-#include "engine/graph/surgery.h"
+#include "engine/model/surgery.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::night {

@@ -14,8 +14,9 @@
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/samples/sample_table.h"
-#include "engine/graph/network.h"
 #include "engine/io/model_json.h"
+#include "engine/model/initial_weights.h"
+#include "engine/run/network.h"
 
 namespace moil::night {
 

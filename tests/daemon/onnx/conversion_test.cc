@@ -2,9 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include "engine/graph/preparation.h"
 #include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/model/initial_weights.h"
+#include "engine/model/preparation.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil {

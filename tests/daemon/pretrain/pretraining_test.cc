@@ -6,8 +6,8 @@
 
 #include "base/files/file.h"
 #include "daemon/pretrain/reconciliation.h"
-#include "engine/graph/surgery.h"
 #include "engine/io/model_json.h"
+#include "engine/model/surgery.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::pretrain {

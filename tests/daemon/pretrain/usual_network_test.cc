@@ -5,7 +5,7 @@
 #include "base/files/file.h"
 #include "datasets/readers/sample_folder.h"
 #include "datasets/tables/csv_table.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::pretrain {

@@ -6,10 +6,11 @@
 
 #include <filesystem>
 
+#include "engine/model/initial_weights.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/custom/example.h"
-#include "tests/engine/graph/training.h"
 #include "tests/engine/layers/layer_harness.h"
+#include "tests/engine/run/training.h"
 #include "tests/engine/train/toy_source.h"
 #include "tests/errors.h"
 

@@ -7,9 +7,9 @@
 
 #include "bench/native/processors_bench/rows.h"
 #include "engine/device/recorded_device.h"
-#include "engine/graph/preparation.h"
 #include "engine/kernels/rows/update.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "tests/engine/model/models.h"
 #include "tests/engine/opencl/opencl_device.h"
 
 namespace moil {

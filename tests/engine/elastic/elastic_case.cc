@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "engine/graph/backward_needs.h"
+#include "engine/plan/backward_needs.h"
 #include "engine/train/trainer.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/elastic/timing_profile.h"
-#include "engine/graph/graph.h"
+#include "engine/model/graph.h"
 
 namespace moil::test {
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <ranges>
 
+#include "engine/model/initial_weights.h"
 #include "engine/train/checkpoint.h"
 #include "tests/engine/train/toy_source.h"
 #include "tests/errors.h"

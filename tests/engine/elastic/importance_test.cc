@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "engine/graph/preparation.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "tests/engine/model/models.h"
 
 namespace moil {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "engine/graph/realizers/realizers.h"
+#include "engine/model/realizers/realizers.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/train/plain_batch.h"
 #include "tests/engine/train/toy_source.h"

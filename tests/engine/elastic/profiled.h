@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "engine/elastic/timing_profiler.h"
-#include "engine/graph/preparation.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "tests/engine/model/models.h"
 
 namespace moil::test {
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 #include "engine/train/trainer.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "engine/elastic/tail_cut.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 #include "engine/train/trainer.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil::test {
 

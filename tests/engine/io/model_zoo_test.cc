@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/files/file.h"
-#include "engine/graph/graph.h"
 #include "engine/io/model_json.h"
+#include "engine/model/graph.h"
 
 namespace moil {
 namespace {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <set>
 
-#include "engine/graph/preparation.h"
 #include "engine/io/model_json.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "tests/engine/model/models.h"
 #include "tests/engine/opencl/opencl_device.h"
 
 namespace moil {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <random>
 
-#include "engine/graph/preparation.h"
-#include "engine/graph/selection_problem.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "engine/plan/selection_problem.h"
+#include "tests/engine/model/models.h"
 #include "tests/engine/opencl/opencl_device.h"
 
 namespace moil {

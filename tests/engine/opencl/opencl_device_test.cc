@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "base/files/file.h"
-#include "engine/graph/preparation.h"
-#include "tests/engine/graph/models.h"
+#include "engine/model/preparation.h"
+#include "tests/engine/model/models.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 

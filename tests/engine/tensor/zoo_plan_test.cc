@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "engine/device/conv/kernel_selector.h"
-#include "engine/graph/freeze.h"
-#include "engine/graph/network_plan.h"
-#include "engine/graph/preparation.h"
-#include "engine/graph/realizers/realizers.h"
 #include "engine/io/model_json.h"
+#include "engine/model/freeze.h"
+#include "engine/model/preparation.h"
+#include "engine/model/realizers/realizers.h"
+#include "engine/plan/network_plan.h"
 
 namespace moil {
 namespace {

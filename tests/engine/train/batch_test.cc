@@ -2,8 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/model/initial_weights.h"
 #include "engine/train/trainer.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil {
 namespace {

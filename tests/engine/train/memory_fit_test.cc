@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 #include "tests/engine/train/toy_source.h"
 #include "tests/errors.h"
 

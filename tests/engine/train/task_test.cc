@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json/json.h"
+#include "engine/model/initial_weights.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/train/toy_source.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/train/batch_source.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil::test {
 

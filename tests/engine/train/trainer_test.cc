@@ -6,11 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/graph/preparation.h"
+#include "engine/model/initial_weights.h"
+#include "engine/model/preparation.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/tasks/classify.h"
-#include "tests/engine/graph/allocation_counter.h"
+#include "tests/engine/run/allocation_counter.h"
 #include "tests/engine/train/toy_source.h"
 #include "tests/errors.h"
 #include "tests/plain_build.h"

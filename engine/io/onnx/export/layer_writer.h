@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/graph.h"
 #include "engine/io/onnx/onnx_graph.h"
+#include "engine/model/graph.h"
 
 namespace moil::onnx {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "engine/graph/model_description.h"
 #include "engine/io/onnx/onnx_graph.h"
+#include "engine/model/model_description.h"
 
 namespace moil::onnx {
 

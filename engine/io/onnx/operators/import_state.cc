@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "engine/graph/graph.h"
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/layers/factory.h"
+#include "engine/model/graph.h"
 
 namespace moil::onnx {
 namespace {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/model_description.h"
 #include "engine/io/onnx/onnx_graph.h"
+#include "engine/model/model_description.h"
 #include "engine/tensor/spec.h"
 
 namespace moil::onnx {

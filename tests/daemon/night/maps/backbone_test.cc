@@ -5,8 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/graph/selection_problem.h"
 #include "engine/kernels/parallel.h"
+#include "engine/model/initial_weights.h"
+#include "engine/plan/selection_problem.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::night {

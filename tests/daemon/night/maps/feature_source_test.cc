@@ -10,8 +10,8 @@
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/map_split.h"
 #include "datasets/sampling/per_class.h"
-#include "engine/graph/realizers/realizers.h"
 #include "engine/kernels/parallel.h"
+#include "engine/model/realizers/realizers.h"
 #include "tests/daemon/night/support.h"
 #include "tests/engine/train/plain_batch.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
-#include "engine/graph/work.h"
 #include "engine/io/model_json.h"
+#include "engine/model/work.h"
 #include "tests/daemon/night/support.h"
 
 namespace moil::night {

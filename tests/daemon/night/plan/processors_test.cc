@@ -16,7 +16,7 @@
 #include "daemon/night/night_plan.h"
 #include "daemon/night/stages/night_files.h"
 #include "daemon/spec/job_result.h"
-#include "engine/graph/preparation.h"
+#include "engine/model/preparation.h"
 #include "tests/daemon/night/job_place.h"
 
 namespace moil::night {

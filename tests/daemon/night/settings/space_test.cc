@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/graph/freeze.h"
 #include "engine/io/model_json.h"
+#include "engine/model/freeze.h"
 
 namespace moil::night {
 namespace {

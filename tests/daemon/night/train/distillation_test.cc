@@ -9,7 +9,7 @@
 #include "daemon/night/data/soft_targets.h"
 #include "daemon/night/maps/feature_source.h"
 #include "daemon/night/maps/head_network.h"
-#include "engine/graph/realizers/realizers.h"
+#include "engine/model/realizers/realizers.h"
 #include "tests/daemon/night/support.h"
 #include "tests/engine/train/plain_batch.h"
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 #include "tests/errors.h"
 
 namespace moil {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
-#include "tests/engine/graph/models.h"
+#include "tests/engine/model/models.h"
 
 namespace moil {
 namespace {

@@ -1,0 +1,51 @@
+// Changing a model's classifier: more rows for labels that the global model does not know.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/model/model_description.h"
+
+namespace moil {
+
+// The layer whose rows are the classes: the last one with weights before the only output, a
+// fully_connected or a conv2d with nothing but weightless one-input layers behind it.
+// Throws kInvalidArgument if the model has no such layer.
+[[nodiscard]] std::string find_classifier(const ModelDescription& model);
+
+// What the classifier reads, if its outputs are products of rows and features, and a bias.
+struct ClassifierInput {
+  std::string value;
+  std::vector<std::int64_t> dims;  // of one sample
+  std::int64_t width = 0;          // features, as a row of the weights has them
+  std::int64_t positions = 1;      // that a sample has features at, one after the other in memory
+  std::string weight, bias;        // names of the classifier's weights
+};
+
+// For a fully connected classifier, or a 1x1 convolution, with a bias. Nothing of others, nor if
+// an activation behind it could be flat for all samples.
+[[nodiscard]] std::optional<ClassifierInput> classifier_input(const ModelDescription& model);
+
+// Elements of the model's only output, of one sample.
+[[nodiscard]] std::int64_t output_elements(const ModelDescription& model);
+
+// How many classes the classifier tells apart.
+[[nodiscard]] std::int64_t classifier_classes(const ModelDescription& model);
+
+// A batch norm behind the classifier, with nothing but weightless one-input layers behind it, is
+// folded into the classifier: the same outputs, and rows that can be grown.
+void fold_classifier_norm(ModelDescription& model, WeightMap& weights);
+
+// The model with `classes` rows, and its weights with the old rows kept and the new ones drawn from
+// (seed, layer name) as for a fresh layer. If an activation behind them could be flat for all
+// samples, a ReLU's, the new ones begin on its steep side instead. Throws kInvalidArgument for
+// fewer classes than before.
+void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,
+                     std::uint64_t seed);
+
+// A fresh classifier of `classes` rows; the weights are left alone (they no longer fit).
+void resize_classifier(ModelDescription& model, std::int64_t classes);
+
+}  // namespace moil

@@ -1,0 +1,117 @@
+// From a graph to a plan: which steps run in which order, and where every tensor lies.
+//
+// Everything is known before the first step (NNTrainer 2022 §3, 2024 §3): what each layer declares
+// (layers/layer.h) becomes tensors with execution orders, the tensor pool decides who shares
+// memory, and a planner gives addresses. Steps that nobody needs are not in the plan: no CG of what
+// is not trained, no CD if nothing before it is trained, no AG in the middle of an accumulated
+// batch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/device/assignment.h"
+#include "engine/model/graph.h"
+#include "engine/plan/execution_order.h"
+#include "engine/plan/processor_plan.h"
+#include "engine/tensor/residency.h"
+#include "engine/tensor/tensor_pool.h"
+
+namespace moil {
+
+class KernelSelector;
+
+struct PlanOptions {
+  bool training = false;
+  std::set<std::string> trainable;  // "LAYER.WEIGHT"; empty: nothing trains
+  OrderOptions orders;
+  int optimizer_states = 0;           // tensors per trained weight
+  bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
+  // False: every tensor has memory of its own (the reference that sharing is tested against).
+  bool share_memory = true;
+  SwapOptions swap;  // training only
+  // Inference: convolutions keep their weights packed as their kernels want them: up to four times
+  // as large (Winograd). False: they pack in every pass.
+  bool pack_convolutions = true;
+  // Training: workspaces may grow the plan to this, for faster kernels; never above what the
+  // leanest ones need otherwise.
+  std::size_t memory_budget_bytes = 0;
+  // The processor besides the CPU and the steps that it computes, by layer; those that it has no
+  // way of computing stay with the CPU. Null: the CPU computes all.
+  std::shared_ptr<Processor> processor = nullptr;
+  Assignment assignment = {};
+  // Whether it may apply gradients, too: the optimizer is one that it has.
+  bool updates_elsewhere = true;
+};
+
+struct PlannedStep {
+  int order = 0;
+  StepKind kind = StepKind::kForward;
+  int node = 0;
+  bool elsewhere = false;  // not on the CPU
+};
+
+// The tensors of one node, by what they are to it. kNoTensor if there is none.
+struct NodeTensors {
+  std::vector<TensorId> inputs, outputs;
+  std::vector<TensorId> input_derivatives, output_derivatives;
+  std::vector<TensorId> weights, gradients;
+  std::vector<std::vector<TensorId>> states;  // per weight
+  std::vector<TensorId> saved;
+  TensorId forward_workspace = kNoTensor, gradient_workspace = kNoTensor,
+           derivative_workspace = kNoTensor;
+  LayerPlan plan;
+  StepOrders orders;
+  bool computes_gradient = false, computes_derivative = false;
+  // F, CG and CD if another processor computes them; null: the layer's own code does.
+  std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
+  bool updates_elsewhere = false;
+
+  // The kind is F, CG or CD.
+  TensorId workspace(StepKind kind) const {
+    if (kind == StepKind::kForward) return forward_workspace;
+    return kind == StepKind::kComputeGradient ? gradient_workspace : derivative_workspace;
+  }
+};
+
+struct NetworkPlan {
+  bool trains = false;  // PlanOptions::training
+  TensorPool pool;
+  std::vector<NodeTensors> nodes;
+  std::vector<TensorId> values;    // data tensor of each value
+  std::vector<PlannedStep> steps;  // in the order in which they run
+  std::vector<Stay> stays;         // in memory; one an owner of the pool if nothing is swapped
+  MemoryPlan memory;               // of the stays
+  std::size_t lower_bound_bytes = 0;
+  int last_order = 0;
+  ProcessorPlan processor;  // empty if the CPU computes all
+  // Steps that the other processor's driver refused, with its words; the CPU computes them.
+  std::vector<std::string> refused;
+
+  // The stay that holds the tensor at an order; none if it is not in memory.
+  std::optional<std::size_t> stay_at(TensorId id, int order) const;
+  // Where it lies then, in the pool.
+  std::optional<std::size_t> offset_at(TensorId id, int order) const;
+  bool swaps() const { return any_swapped(stays); }
+};
+
+// Throws what the layers throw; kInvalidArgument for a trained weight that does not exist.
+[[nodiscard]] NetworkPlan plan_network(const Graph& graph, const PlanOptions& options,
+                                       KernelSelector& kernels);
+
+// The same with the kernels that need the least workspace, measuring none: what plan_network()
+// takes at least, and at most if that is above PlanOptions::memory_budget_bytes.
+[[nodiscard]] NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options,
+                                    KernelSelector& kernels);
+
+// Live bytes by kind at one order, and the order where their sum is largest.
+std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order);
+int peak_order(const NetworkPlan& plan);
+
+}  // namespace moil

@@ -1,0 +1,253 @@
+#include "engine/plan/processor_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/index.h"
+#include "engine/plan/network_plan.h"
+
+namespace moil {
+namespace {
+
+// The tensors that a step of a node may touch.
+std::vector<TensorId> tensors_of(const NodeTensors& t, StepKind kind) {
+  std::vector<TensorId> ids;
+  const auto add = [&](const std::vector<TensorId>& more) {
+    for (const TensorId id : more)
+      if (id != kNoTensor) ids.push_back(id);
+  };
+  add(t.weights);
+  if (kind == StepKind::kApplyGradient) {
+    add(t.gradients);
+    for (const auto& states : t.states) add(states);
+    return ids;
+  }
+  add(t.inputs);
+  add(t.outputs);
+  add(t.saved);
+  if (kind == StepKind::kForward) {
+    add({t.forward_workspace});
+    return ids;
+  }
+  add(t.output_derivatives);
+  if (kind == StepKind::kComputeGradient) {
+    add(t.gradients);
+    add({t.gradient_workspace});
+  } else {
+    add(t.input_derivatives);
+    add({t.derivative_workspace});
+  }
+  return ids;
+}
+
+class ProcessorPlanBuilder {
+ public:
+  ProcessorPlanBuilder(const NetworkPlan& plan, const Processor& processor, bool clips)
+      : plan_(plan), processor_(processor), clips_(clips) {}
+
+  ProcessorPlan run(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
+    find_touches();
+    if (!anything_elsewhere()) return {};
+    choose_ranges();
+    place_on_device();
+    to_ranges();
+    add_host_touches(inputs, outputs);
+    end_lives(outputs);
+    plan_transfers();
+    return std::move(result_);
+  }
+
+ private:
+  // A touch of a stay, before stays are ranges.
+  struct StayTouch {
+    std::size_t stay = 0;
+    bool writes = false, fresh = false;
+  };
+
+  bool anything_elsewhere() const {
+    return std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                       [](const PlannedStep& s) { return s.elsewhere; });
+  }
+
+  void find_touches() {
+    touched_.assign(plan_.stays.size(), false);
+    for (const PlannedStep& step : plan_.steps) touches_.push_back(touches_of(step));
+  }
+
+  std::vector<StayTouch> touches_of(const PlannedStep& step) {
+    std::vector<StayTouch> touches;
+    for (const TensorId id : tensors_of(plan_.nodes[at(step.node)], step.kind)) {
+      const auto& uses = plan_.pool.uses(id);
+      const auto use = std::find_if(uses.begin(), uses.end(),
+                                    [&](const TensorUse& u) { return u.order == step.order; });
+      const auto stay = plan_.stay_at(id, step.order);
+      if (use == uses.end() || !stay) continue;
+      const bool known = std::any_of(touches.begin(), touches.end(),
+                                     [&](const StayTouch& t) { return t.stay == *stay; });
+      if (known) continue;
+      const bool fresh = !touched_[*stay] && !plan_.stays[*stay].loads &&
+                         !plan_.pool.is_always(id) &&
+                         plan_.pool.spec(plan_.stays[*stay].owner).kind != TensorKind::kInput;
+      touches.push_back({*stay, use->access == Access::kWrite, fresh});
+    }
+    for (const StayTouch& t : touches) touched_[t.stay] = true;
+    return touches;
+  }
+
+  std::size_t begin_of(std::size_t stay) const { return plan_.memory.offsets[stay]; }
+  std::size_t end_of(std::size_t stay) const { return begin_of(stay) + requests_[stay].bytes; }
+
+  void choose_ranges() {
+    requests_ = memory_requests(plan_.pool, plan_.stays);
+    std::vector<bool> elsewhere(plan_.stays.size(), false);
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      if (!plan_.steps[s].elsewhere) continue;
+      for (const StayTouch& t : touches_[s]) elsewhere[t.stay] = true;
+    }
+    result_.range_of_stay.assign(plan_.stays.size(), kNoRange);
+    for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+      if (requests_[s].bytes == 0 || !(elsewhere[s] || shares_bytes(s, elsewhere))) continue;
+      result_.range_of_stay[s] = static_cast<RangeId>(result_.ranges.size());
+      result_.ranges.push_back({begin_of(s), 0, requests_[s].bytes});
+      result_.stored.push_back(plan_.stays[s].stores);
+      stay_of_range_.push_back(s);
+    }
+  }
+
+  // On memory of its own a processor has nothing of what it never touches.
+  bool shares_bytes(std::size_t stay, const std::vector<bool>& elsewhere) const {
+    if (!processor_.shares_memory()) return false;
+    for (std::size_t other = 0; other < elsewhere.size(); ++other) {
+      if (elsewhere[other] && begin_of(stay) < end_of(other) && begin_of(other) < end_of(stay))
+        return true;
+    }
+    return false;
+  }
+
+  void place_on_device() {
+    if (processor_.shares_memory()) return;
+    std::vector<MemoryRequest> requests;
+    for (const std::size_t stay : stay_of_range_) requests.push_back(requests_[stay]);
+    const MemoryPlan placed = plan_memory(requests);
+    for (std::size_t r = 0; r < requests.size(); ++r)
+      result_.ranges[r].device_offset = placed.offsets[r];
+    result_.device_bytes = placed.total_bytes;
+  }
+
+  void to_ranges() {
+    for (std::size_t s = 0; s < touches_.size(); ++s) {
+      StepTouches step;
+      for (const StayTouch& t : touches_[s]) {
+        const RangeId range = result_.range_of_stay[t.stay];
+        if (range != kNoRange) step.touches.push_back({range, t.writes, t.fresh});
+      }
+      result_.steps.push_back(std::move(step));
+      if (clips_ && plan_.steps[s].kind == StepKind::kComputeGradient) read_gradients(s);
+    }
+  }
+
+  void read_gradients(std::size_t s) {
+    for (const TensorId id : plan_.nodes[at(plan_.steps[s].node)].gradients) {
+      if (id == kNoTensor) continue;
+      const RangeId range = range_of(id, plan_.steps[s].order);
+      if (range != kNoRange) result_.steps[s].read_after.push_back({range, false, false});
+    }
+  }
+
+  RangeId range_of(TensorId id, int order) const {
+    const auto stay = plan_.stay_at(id, order);
+    return stay ? result_.range_of_stay[*stay] : kNoRange;
+  }
+
+  void add_host_touches(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
+    for (const TensorId id : inputs) {
+      const RangeId range = range_of(id, 0);
+      if (range != kNoRange) result_.before.push_back({range, true, true});
+    }
+    for (const TensorId id : outputs) {
+      const RangeId range = range_of(id, plan_.last_order);
+      if (range != kNoRange) result_.after.push_back({range, false, false});
+    }
+    if (!plan_.swaps()) return;
+    result_.loads.resize(at(plan_.last_order + 1));
+    for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+      const RangeId range = result_.range_of_stay[s];
+      if (range != kNoRange && plan_.stays[s].loads)
+        result_.loads[at(plan_.stays[s].from)].push_back({range, true, true});
+    }
+  }
+
+  // Outputs are read after the last step.
+  void end_lives(const std::vector<TensorId>& outputs) {
+    std::vector<bool> ends(result_.ranges.size(), true);
+    for (const TensorId id : outputs)
+      if (const RangeId r = range_of(id, plan_.last_order); r != kNoRange) ends[at(r)] = false;
+    std::vector<std::optional<std::size_t>> last(result_.ranges.size());
+    for (std::size_t s = 0; s < result_.steps.size(); ++s)
+      for (const Touch& t : result_.steps[s].touches) last[at(t.range)] = s;
+    for (std::size_t r = 0; r < ends.size(); ++r) {
+      const auto range = static_cast<RangeId>(r);
+      const Stay& stay = plan_.stays[stay_of_range_[r]];
+      if (plan_.pool.is_always(stay.owner) && !stay.swapped()) {
+        result_.persistent.push_back(range);
+        continue;
+      }
+      result_.transient.push_back(range);
+      if (ends[r] && last[r]) result_.steps[*last[r]].ends.push_back(range);
+    }
+  }
+
+  // As it is once the state at the end of an iteration is that at the beginning of the next.
+  void plan_transfers() {
+    HandOver state(result_.ranges.size(), processor_.shares_memory());
+    for (int iteration = 0; iteration < 2; ++iteration) {
+      result_.transfers.clear();
+      for (const RangeId r : result_.transient) state.retire(r);
+      for (const Touch& t : result_.before) touch(state, t, false, 0);
+      for (std::size_t s = 0; s < plan_.steps.size(); ++s) run_step(state, s);
+      for (const Touch& t : result_.after) touch(state, t, false, plan_.steps.size());
+    }
+  }
+
+  void run_step(HandOver& state, std::size_t s) {
+    const int order = plan_.steps[s].order;
+    if (!result_.loads.empty() && (s == 0 || plan_.steps[s - 1].order != order)) {
+      const int since = s == 0 ? 0 : plan_.steps[s - 1].order + 1;
+      for (int o = since; o <= order; ++o)
+        for (const Touch& t : result_.loads[at(o)]) touch(state, t, false, s);
+    }
+    for (const Touch& t : result_.steps[s].touches) touch(state, t, plan_.steps[s].elsewhere, s);
+    for (const Touch& t : result_.steps[s].read_after) touch(state, t, false, s);
+    for (const RangeId r : result_.steps[s].ends) {
+      if (result_.is_stored(r)) touch(state, {r, false, false}, false, s);
+      state.retire(r);
+    }
+  }
+
+  void touch(HandOver& state, const Touch& t, bool by_processor, std::size_t step) {
+    const Move move = state.touch(t, by_processor);
+    if (move.transfer == Transfer::kNone || !move.contents) return;
+    result_.transfers.push_back(
+        {static_cast<int>(step), t.range, move.transfer, result_.ranges[at(t.range)].bytes});
+  }
+
+  const NetworkPlan& plan_;
+  const Processor& processor_;
+  const bool clips_;
+  std::vector<MemoryRequest> requests_;
+  std::vector<bool> touched_;  // by stay
+  std::vector<std::vector<StayTouch>> touches_;
+  std::vector<std::size_t> stay_of_range_;
+  ProcessorPlan result_;
+};
+
+}  // namespace
+
+ProcessorPlan plan_processor(const NetworkPlan& plan, const Processor& processor,
+                             const std::vector<TensorId>& graph_inputs,
+                             const std::vector<TensorId>& graph_outputs, bool clips) {
+  return ProcessorPlanBuilder(plan, processor, clips).run(graph_inputs, graph_outputs);
+}
+
+}  // namespace moil

@@ -1,0 +1,324 @@
+#include "engine/run/network.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/index.h"
+#include "base/process_memory.h"
+#include "engine/run/processor_run.h"
+#include "engine/tensor/memory_pool.h"
+#include "engine/tensor/swap_file.h"
+#include "engine/tensor/swapper.h"
+
+namespace moil {
+
+// A step's pointers, laid out once so that running it only hands them over.
+struct Network::StepRun {
+  std::vector<const float*> inputs, output_derivatives;
+  std::vector<float*> outputs, input_derivatives, weights, gradients;
+  std::vector<std::vector<float*>> states;
+  std::vector<std::byte*> saved;
+  std::byte* workspace = nullptr;
+  std::vector<WeightUpdate> updates;
+  std::uint64_t key = 0;
+};
+
+namespace {
+
+// Below, rounding to huge pages would be a good part of the whole.
+constexpr std::size_t kLeastForHugePages = 8 << 20;
+
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Network::Network(const ModelDescription& description, const NetworkOptions& options,
+                 KernelSelector& kernels)
+    : graph_(build_graph(description, options.batch)),
+      plan_(plan_network(graph_, options.plan, kernels)),
+      clips_(options.plan.orders.clip_by_global_norm),
+      swap_folder_(options.swap_folder),
+      processor_(options.plan.processor) {}
+
+Network::~Network() = default;
+
+void Network::allocate() {
+  elsewhere_.reset();
+  swapper_.reset();
+  release_idle_memory();  // planning has compiled and tried many kernels
+  const std::size_t bytes = plan_.memory.total_bytes;
+  memory_ = std::make_unique<MemoryPool>(
+      bytes, MemoryPool::Options{.huge_pages = bytes >= kLeastForHugePages});
+  if (plan_.swaps()) place_swap_file();
+  if (!plan_.processor.empty())
+    elsewhere_ = std::make_unique<ProcessorRun>(plan_, *processor_, *memory_);
+  runs_.clear();
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    const PlannedStep& step = plan_.steps[s];
+    runs_.push_back(bind(step.node, step.order, step.kind));
+    if (!step.elsewhere || step.kind != StepKind::kApplyGradient) continue;
+    for (std::size_t u = 0; u < runs_[s]->updates.size(); ++u)
+      runs_[s]->updates[u].elsewhere = &elsewhere_->updates(s)[u];
+  }
+  end_iteration();
+}
+
+void Network::release() {
+  runs_.clear();
+  elsewhere_.reset();
+  swapper_.reset();
+  swap_file_.reset();
+  memory_.reset();
+}
+
+void Network::discard_transient() {
+  require_memory();
+  if (swapper_) return;
+  rest_on_host();
+  std::vector<std::pair<std::size_t, std::size_t>> kept;  // from, to
+  const auto requests = memory_requests(plan_.pool, plan_.stays);
+  for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+    const std::size_t from = plan_.memory.offsets[s];
+    if (plan_.pool.is_always(plan_.stays[s].owner))
+      kept.emplace_back(from, from + requests[s].bytes);
+  }
+  std::sort(kept.begin(), kept.end());
+  std::size_t done = 0;
+  for (const auto& [from, to] : kept) {
+    if (from > done) memory_->discard(done, from - done);
+    done = std::max(done, to);
+  }
+  memory_->discard(done, memory_->bytes() - done);
+}
+
+void Network::place_swap_file() {
+  file_offsets_.assign(plan_.pool.size(), 0);
+  std::size_t bytes = 0;
+  TensorId last = kNoTensor;  // an owner's stays are neighbours
+  for (const Stay& stay : plan_.stays) {
+    if (!stay.swapped() || stay.owner == last) continue;
+    last = stay.owner;
+    file_offsets_[at(stay.owner)] = bytes;
+    bytes += swap_aligned(plan_.pool.spec(stay.owner).info.bytes());
+  }
+  swap_file_ = std::make_unique<SwapFile>(swap_folder_, bytes);
+  swapper_ = std::make_unique<Swapper>(plan_.pool, plan_.stays, plan_.memory.offsets,
+                                       plan_.last_order, file_offsets_, *swap_file_, *memory_);
+}
+
+void Network::require_memory() const {
+  if (!memory_) throw Error(ErrorCode::kFailedPrecondition, "the network has no memory yet");
+}
+
+float* Network::data(TensorId id, int order) const {
+  require_memory();
+  if (id == kNoTensor) return nullptr;
+  const auto offset = plan_.offset_at(id, order);
+  return offset ? memory_->as<float>(*offset) : nullptr;
+}
+
+std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind kind) const {
+  const NodeTensors& t = plan_.nodes[at(node)];
+  auto run = std::make_unique<StepRun>();
+  const auto pointers = [&](const std::vector<TensorId>& ids, auto& out) {
+    for (const TensorId id : ids) out.push_back(data(id, order));
+  };
+  pointers(t.inputs, run->inputs);
+  pointers(t.outputs, run->outputs);
+  pointers(t.output_derivatives, run->output_derivatives);
+  pointers(t.input_derivatives, run->input_derivatives);
+  pointers(t.weights, run->weights);
+  pointers(t.gradients, run->gradients);
+  for (const TensorId id : t.saved)
+    run->saved.push_back(reinterpret_cast<std::byte*>(data(id, order)));
+  const TensorId workspace = t.workspace(kind);
+  run->workspace = reinterpret_cast<std::byte*>(data(workspace, order));
+  run->key = mix(static_cast<std::uint64_t>(node) + 1);
+  if (kind != StepKind::kComputeGradient && kind != StepKind::kApplyGradient) return run;
+  const Node& n = graph_.nodes[at(node)];
+  run->states.resize(t.states.size());
+  for (std::size_t w = 0; w < t.weights.size(); ++w) {
+    pointers(t.states[w], run->states[w]);
+    if (t.gradients[w] == kNoTensor) continue;
+    run->updates.push_back({plan_.pool.spec(t.weights[w]).name, run->weights[w], run->gradients[w],
+                            run->states[w], n.weights[w].dims.elements(), n.weights[w].decays});
+  }
+  return run;
+}
+
+LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
+                            std::int64_t first_sample) const {
+  return {run.inputs,
+          run.outputs,
+          run.output_derivatives,
+          run.input_derivatives,
+          run.weights,
+          run.gradients,
+          run.saved,
+          run.workspace,
+          accumulate,
+          first_sample,
+          mix(key ^ run.key)};
+}
+
+// Any but AG.
+void Network::run_step(std::size_t s, std::uint64_t key, bool accumulate,
+                       std::int64_t first_sample) {
+  const PlannedStep& step = plan_.steps[s];
+  if (step.elsewhere)
+    elsewhere_->run(s, accumulate);
+  else
+    run_layer(step, layer_run(*runs_[s], key, accumulate, first_sample));
+}
+
+void Network::rest_on_host() const {
+  if (elsewhere_) elsewhere_->rest_on_host();
+}
+
+void Network::run_layer(const PlannedStep& step, const LayerRun& run) {
+  Layer& layer = *graph_.nodes[at(step.node)].layer;
+  if (step.kind == StepKind::kForward)
+    layer.forward(run);
+  else if (step.kind == StepKind::kComputeGradient)
+    layer.compute_gradient(run);
+  else
+    layer.compute_derivative(run);
+}
+
+// Under AddressSanitizer, memory that no living tensor owns may not be touched.
+void Network::begin_order(int order) {
+  if (swapper_) swapper_->free_order(order);
+  if constexpr (kPoolsArePoisoned) {
+    guard([&](const Stay& s) { return s.until == order - 1; }, true);
+    guard([&](const Stay& s) { return s.from == order; }, false);
+  }
+  if (elsewhere_) elsewhere_->begin_order(order);
+  if (swapper_) swapper_->begin_order(order);
+}
+
+void Network::end_order(int order) {
+  if (swapper_) swapper_->end_order(order);
+}
+
+// Poisons or unpoisons the stays for which `which` holds.
+template <class Which>
+void Network::guard(const Which& which, bool poison) {
+  const auto requests = memory_requests(plan_.pool, plan_.stays);
+  for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
+    if (!which(plan_.stays[s])) continue;
+    if (poison)
+      memory_->poison(plan_.memory.offsets[s], requests[s].bytes);
+    else
+      memory_->unpoison(plan_.memory.offsets[s], requests[s].bytes);
+  }
+}
+
+void Network::advance(int& present, int next) {
+  if (!swapper_ && !kPoolsArePoisoned) return;
+  while (present < next) {
+    if (present >= 0) end_order(present);
+    if (++present <= plan_.last_order) begin_order(present);
+  }
+}
+
+void Network::begin_iteration() {
+  if constexpr (!kPoolsArePoisoned) return;
+  memory_->poison(0, memory_->bytes());
+  guard([](const Stay& s) { return s.from == 0; }, false);
+}
+
+// What is written before a step, or read after it, may be touched: inputs may come to lie where
+// something is still being stored.
+void Network::end_iteration() {
+  if (swapper_) swapper_->drain();
+  if (elsewhere_) elsewhere_->end_iteration();
+  if constexpr (!kPoolsArePoisoned) return;
+  memory_->poison(0, memory_->bytes());
+  guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order; }, false);
+}
+
+// A step of the plan with what is around it: transfers, and its time if that is asked for.
+template <class Work>
+void Network::in_step(std::size_t s, int& order, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  const PlannedStep& step = plan_.steps[s];
+  advance(order, step.order);
+  if (elsewhere_) elsewhere_->before_step(s);
+  if (!order_seconds_) {
+    work();
+  } else {
+    const auto start = Clock::now();
+    work();
+    if (step.elsewhere) elsewhere_->finish();
+    (*order_seconds_)[at(step.order)] +=
+        std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  if (elsewhere_) elsewhere_->after_step(s);
+}
+
+void Network::forward(std::uint64_t random_key) {
+  require_memory();
+  if (swapper_)
+    throw Error(ErrorCode::kFailedPrecondition, "a network that swaps runs whole steps alone");
+  begin_iteration();
+  int order = -1;
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    if (plan_.steps[s].kind == StepKind::kForward)
+      in_step(s, order, [&] { run_step(s, random_key, false, 0); });
+  }
+  end_iteration();
+}
+
+void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool accumulate,
+                         std::int64_t first_sample) {
+  require_memory();
+  begin_iteration();
+  int order = -1;
+  bool announced = !clips_;
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    in_step(s, order, [&] {
+      const StepKind kind = plan_.steps[s].kind;
+      if (kind != StepKind::kApplyGradient) {
+        run_step(s, random_key, accumulate, first_sample);
+        if (elsewhere_) elsewhere_->read_after(s);
+        if (clips_ && updater && kind == StepKind::kComputeGradient)
+          for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
+      } else if (updater != nullptr) {
+        if (!announced) updater->all_gradients_ready();
+        announced = true;
+        for (const WeightUpdate& update : runs_[s]->updates) updater->apply(update);
+      }
+    });
+  }
+  advance(order, plan_.last_order + 1);
+  end_iteration();
+}
+
+void Network::finish() {
+  if (elsewhere_) elsewhere_->finish();
+}
+
+std::uint64_t Network::transfers() const { return elsewhere_ ? elsewhere_->transfers() : 0; }
+
+SwapStatistics Network::swap_statistics() const {
+  return swapper_ ? swapper_->statistics() : SwapStatistics{};
+}
+
+const TensorInfo& Network::input_info(std::size_t i) const {
+  return graph_.values[at(graph_.inputs.at(i))].info;
+}
+const TensorInfo& Network::output_info(std::size_t i) const {
+  return graph_.values[at(graph_.outputs.at(i))].info;
+}
+float* Network::input(std::size_t i) { return data(plan_.values[at(graph_.inputs.at(i))], 0); }
+const float* Network::output(std::size_t i) const {
+  return data(plan_.values[at(graph_.outputs.at(i))], plan_.last_order);
+}
+
+}  // namespace moil

@@ -1,0 +1,61 @@
+// Carries out what a ProcessorPlan says: hands ranges over before each step, and runs the steps
+// that are not the CPU's.
+//
+// Not thread-safe. Throws ProcessorError if the device fails.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/device/hand_over.h"
+#include "engine/plan/network_plan.h"
+#include "engine/tensor/memory_pool.h"
+
+namespace moil {
+
+class ProcessorRun {
+ public:
+  // All three outlive it.
+  ProcessorRun(const NetworkPlan& plan, Processor& processor, MemoryPool& memory);
+  ~ProcessorRun();
+  ProcessorRun(const ProcessorRun&) = delete;
+  ProcessorRun& operator=(const ProcessorRun&) = delete;
+
+  // Before the swapper begins an order.
+  void begin_order(int order);
+  // So that the step, an index into the plan's, may run.
+  void before_step(std::size_t step);
+  // Runs one that is not the CPU's, and not AG.
+  void run(std::size_t step, bool accumulate);
+  // What the host reads of its results at once: gradients that are to be clipped.
+  void read_after(std::size_t step);
+  void after_step(std::size_t step);
+  // So that the host may read outputs and write inputs.
+  void end_iteration();
+  // So that it may touch what persists, until the next step.
+  void rest_on_host();
+  void finish() { memory_->finish(); }
+
+  // A step of AG that is not the CPU's has one a weight that is trained, in the node's order.
+  const std::vector<WeightElsewhere>& updates(std::size_t step) const { return updates_[step]; }
+  std::uint64_t transfers() const { return transfers_; }
+
+ private:
+  void touch(const Touch& touch, bool by_processor);
+  StepRanges bind(const PlannedStep& step) const;
+  std::vector<WeightElsewhere> bind_updates(const PlannedStep& step) const;
+  RangeId range_of(TensorId id, int order) const;
+
+  const NetworkPlan& plan_;
+  const ProcessorPlan& hand_overs_;
+  Processor& processor_;
+  MemoryPool& pool_;
+  std::unique_ptr<ProcessorMemory> memory_;
+  HandOver state_;
+  std::vector<StepRanges> ranges_;                     // by step
+  std::vector<std::vector<WeightElsewhere>> updates_;  // by step
+  std::uint64_t transfers_ = 0;
+};
+
+}  // namespace moil
