@@ -7,6 +7,8 @@
 #include "base/index.h"
 #include "engine/device/processor.h"
 #include "engine/plan/backward_needs.h"
+#include "engine/plan/graph_tensors.h"
+#include "engine/plan/program_writer.h"
 #include "engine/plan/workspace_limits.h"
 
 namespace moil {
@@ -33,14 +35,14 @@ class Planner {
     plan_.nodes.resize(graph_.nodes.size());
     if (options_.processor) plan_.pool.align(options_.processor->alignment());
     for (int i = 0; i < nodes(); ++i) plan_layer(i);
-    set_orders();
-    add_values();
-    add_derivatives();
-    for (int i = 0; i < nodes(); ++i) add_own_tensors(i);
-    keep_inputs_and_outputs();
+    plan_.values =
+        add_tensors(graph_, needs_, {options_.optimizer_states, options_.accumulate_gradients},
+                    plan_.nodes, plan_.pool);
+    plan_.program =
+        write_program(graph_, plan_.nodes, {options_.training, options_.clip_by_global_norm});
+    use_tensors();
     if (!options_.share_memory) keep_all_apart();
     plan_.pool.merge();
-    schedule();
     place();
     if (options_.processor) plan_hand_over();
     return std::move(plan_);
@@ -49,9 +51,18 @@ class Planner {
  private:
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
   const Node& node(int i) const { return graph_.nodes[at(i)]; }
-  const Value& value(int v) const { return graph_.values[at(v)]; }
 
+  // A layer that packs its weights for its own code plans again if the processor that was to
+  // compute F has no way of computing it.
   void plan_layer(int i) {
+    const bool assigned = is_assigned(i, StepKind::kForward);
+    ask_layer(i, assigned);
+    if (options_.processor) send_elsewhere(i);
+    if (!assigned || plan_.nodes[at(i)].elsewhere[0] || options_.training) return;
+    ask_layer(i, /*forward_elsewhere=*/false);
+  }
+
+  void ask_layer(int i, bool forward_elsewhere) {
     LayerSetup setup{graph_.input_infos(node(i)),
                      graph_.output_infos(node(i)),
                      options_.training,
@@ -60,16 +71,15 @@ class Planner {
                      &kernels_,
                      limits_[at(i)],
                      options_.pack_convolutions,
-                     is_assigned(i, StepKind::kForward)};
+                     forward_elsewhere};
     for (const int v : node(i).inputs)
       setup.input_needs_derivative.push_back(needs_.derivative[at(v)]);
-    NodeTensors& t = plan_.nodes[at(i)];
-    t.plan = node(i).layer->plan(setup);
-    t.plan.inputs.resize(setup.inputs.size(), Lifespan::kForward);
-    t.plan.outputs.resize(setup.outputs.size(), Lifespan::kNone);
-    t.computes_gradient = setup.computes_gradient();
-    t.computes_derivative = setup.computes_derivative();
-    if (options_.processor) send_elsewhere(i);
+    NodePlan& n = plan_.nodes[at(i)];
+    n.layer = node(i).layer->plan(setup);
+    n.layer.inputs.resize(setup.inputs.size(), Lifespan::kForward);
+    n.layer.outputs.resize(setup.outputs.size(), Lifespan::kNone);
+    n.computes_gradient = setup.computes_gradient();
+    n.computes_derivative = setup.computes_derivative();
   }
 
   bool is_assigned(int i, StepKind kind) const {
@@ -78,7 +88,7 @@ class Planner {
 
   // What the processor has no way of computing stays here.
   void send_elsewhere(int i) {
-    NodeTensors& t = plan_.nodes[at(i)];
+    NodePlan& n = plan_.nodes[at(i)];
     const auto send = [&](StepKind kind, bool is_computed, std::size_t& workspace) {
       if (!is_computed || !is_assigned(i, kind)) return;
       std::unique_ptr<ProcessorStep> step;
@@ -89,12 +99,12 @@ class Planner {
       }
       if (!step) return;
       workspace = step->workspace_bytes();
-      t.elsewhere[static_cast<std::size_t>(kind)] = std::move(step);
+      n.elsewhere[static_cast<std::size_t>(kind)] = std::move(step);
     };
-    send(StepKind::kForward, has_forward_work(t), t.plan.forward_workspace);
-    send(StepKind::kComputeGradient, t.computes_gradient, t.plan.gradient_workspace);
-    send(StepKind::kComputeDerivative, has_derivative_work(t), t.plan.derivative_workspace);
-    t.updates_elsewhere = options_.updates_elsewhere && is_assigned(i, StepKind::kApplyGradient);
+    send(StepKind::kForward, n.has_forward_work(), n.layer.forward_workspace);
+    send(StepKind::kComputeGradient, n.computes_gradient, n.layer.gradient_workspace);
+    send(StepKind::kComputeDerivative, n.has_derivative_work(), n.layer.derivative_workspace);
+    n.updates_elsewhere = options_.updates_elsewhere && is_assigned(i, StepKind::kApplyGradient);
   }
 
   void plan_hand_over() {
@@ -104,188 +114,16 @@ class Planner {
       return ids;
     };
     plan_.processor = plan_processor(plan_, *options_.processor, tensors(graph_.inputs),
-                                     tensors(graph_.outputs), options_.orders.clip_by_global_norm);
+                                     tensors(graph_.outputs), options_.clip_by_global_norm);
   }
 
-  void set_orders() {
-    std::vector<bool> trainable;
-    for (const NodeTensors& t : plan_.nodes) trainable.push_back(t.computes_gradient);
-    const auto orders = execution_orders(trainable, options_.orders);
-    for (int i = 0; i < nodes(); ++i) {
-      const StepOrders& o = plan_.nodes[at(i)].orders = orders[at(i)];
-      plan_.last_order = std::max(plan_.last_order, o.forward);
-      if (options_.training)
-        plan_.last_order = std::max({plan_.last_order, o.compute_derivative, o.apply_gradient});
-    }
-  }
-
-  // The orders of those steps in `lifespan` that node i runs. F writes, unless said otherwise; so
-  // do the backward steps.
-  void use_in_steps(TensorId id, int i, Lifespan lifespan, Access in_forward = Access::kWrite,
-                    Access in_backward = Access::kWrite) {
-    const NodeTensors& t = plan_.nodes[at(i)];
-    if (has(lifespan, Lifespan::kMax)) plan_.pool.use_always(id);
-    if (has(lifespan, Lifespan::kForward)) plan_.pool.use(id, t.orders.forward, in_forward);
-    if (has(lifespan, Lifespan::kComputeGradient) && t.computes_gradient)
-      plan_.pool.use(id, t.orders.compute_gradient, in_backward);
-    if (has(lifespan, Lifespan::kComputeDerivative) && t.computes_derivative)
-      plan_.pool.use(id, t.orders.compute_derivative, in_backward);
-    if (has(lifespan, Lifespan::kApplyGradient) && t.computes_gradient)
-      plan_.pool.use(id, t.orders.apply_gradient, in_backward);
-    if (has(lifespan, Lifespan::kIteration)) {
-      plan_.pool.use(id, t.orders.forward, in_forward);
-      plan_.pool.use(id, plan_.last_order, in_backward);
-    }
-  }
-
-  TensorId add(const std::string& name, TensorInfo info, TensorKind kind,
-               CreateMode mode = CreateMode::kCreate, TensorId target = kNoTensor) {
-    return plan_.pool.add({name, info, kind, mode, target});
-  }
-
-  TensorId add_bytes(const std::string& name, std::size_t bytes, TensorKind kind) {
-    return add(name, {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain}, kind);
-  }
-
-  // What a tensor is the same data as.
-  TensorId data_of(TensorId id) const {
-    while (id != kNoTensor && plan_.pool.spec(id).mode == CreateMode::kReadOnlyView)
-      id = plan_.pool.spec(id).target;
-    return id;
-  }
-
-  // Whether a step may write over the first of the tensors that it reads: not if it reads the
-  // same data by another name too.
-  bool may_write_over_first(const std::vector<TensorId>& read) const {
-    return std::none_of(read.begin() + 1, read.end(),
-                        [&](TensorId id) { return data_of(id) == data_of(read[0]); });
-  }
-
-  static CreateMode mode_of(InPlace wish) {
-    return wish == InPlace::kSameData ? CreateMode::kReadOnlyView : CreateMode::kModifyView;
-  }
-
-  void add_values() {
-    plan_.values.assign(graph_.values.size(), kNoTensor);
-    for (const int v : graph_.inputs)
-      plan_.values[at(v)] = add(value(v).name, value(v).info, TensorKind::kInput);
-    for (int i = 0; i < nodes(); ++i) {
-      NodeTensors& t = plan_.nodes[at(i)];
-      for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
-        t.inputs.push_back(plan_.values[at(node(i).inputs[s])]);
-        use_in_steps(t.inputs.back(), i, t.plan.inputs[s] | Lifespan::kForward, Access::kRead,
-                     Access::kRead);
-      }
-      for (std::size_t s = 0; s < node(i).outputs.size(); ++s) {
-        const Value& out = value(node(i).outputs[s]);
-        const bool shares =
-            t.plan.in_place == InPlace::kSameData ||
-            (t.plan.in_place == InPlace::kModify && s == 0 && may_write_over_first(t.inputs));
-        const TensorId id = shares ? add(out.name, out.info, TensorKind::kActivation,
-                                         mode_of(t.plan.in_place), t.inputs.at(0))
-                                   : add(out.name, out.info, TensorKind::kActivation);
-        use_in_steps(id, i, t.plan.outputs[s] | Lifespan::kForward, Access::kWrite, Access::kRead);
-        plan_.values[at(node(i).outputs[s])] = id;
-        t.outputs.push_back(id);
-      }
-    }
-  }
-
-  // From the output to the input, so that a view's target is there before the view.
-  void add_derivatives() {
-    std::vector<TensorId> of_value(graph_.values.size(), kNoTensor);
-    for (int i = nodes() - 1; i >= 0; --i) {
-      NodeTensors& t = plan_.nodes[at(i)];
-      for (const int v : node(i).outputs) {
-        t.output_derivatives.push_back(of_value[at(v)]);
-        if (of_value[at(v)] != kNoTensor)
-          use_in_steps(of_value[at(v)], i, t.plan.output_derivatives, Access::kRead, Access::kRead);
-      }
-      for (std::size_t s = 0; s < node(i).inputs.size(); ++s) {
-        const int v = node(i).inputs[s];
-        t.input_derivatives.push_back(needs_.derivative[at(v)] ? add_derivative(i, s) : kNoTensor);
-        if (!needs_.derivative[at(v)]) continue;
-        if (of_value[at(v)] != kNoTensor) {
-          throw Error(ErrorCode::kInternal,
-                      "value \"" + value(v).name + "\" is read twice in a training graph");
-        }
-        of_value[at(v)] = t.input_derivatives.back();
-      }
-    }
-  }
-
-  TensorId add_derivative(int i, std::size_t slot) {
-    const NodeTensors& t = plan_.nodes[at(i)];
-    const Value& in = value(node(i).inputs[slot]);
-    const std::string name = in.name + "/derivative";
-    const TensorId from = t.output_derivatives.empty() ? kNoTensor : t.output_derivatives[0];
-    const InPlace wish = t.plan.derivative_in_place;
-    const bool shares =
-        from != kNoTensor &&
-        (wish == InPlace::kSameData ||
-         (wish == InPlace::kModify && slot == 0 && may_write_over_first(t.output_derivatives)));
-    const TensorId id = shares ? add(name, in.info, TensorKind::kDerivative, mode_of(wish), from)
-                               : add(name, in.info, TensorKind::kDerivative);
-    plan_.pool.use(id, t.orders.compute_derivative);
-    return id;
-  }
-
-  void add_own_tensors(int i) {
-    NodeTensors& t = plan_.nodes[at(i)];
-    const std::string& name = node(i).name;
-    for (std::size_t w = 0; w < node(i).weights.size(); ++w) add_weight(i, w);
-    for (const SavedSpec& s : t.plan.saved) {
-      t.saved.push_back(s.bytes == 0 ? kNoTensor
-                                     : add_bytes(name + "/" + s.name, s.bytes, TensorKind::kSaved));
-      if (s.bytes != 0) use_in_steps(t.saved.back(), i, s.lifespan);
-    }
-    t.forward_workspace = add_workspace(i, "F", t.plan.forward_workspace, Lifespan::kForward);
-    t.gradient_workspace =
-        add_workspace(i, "CG", t.plan.gradient_workspace, Lifespan::kComputeGradient);
-    t.derivative_workspace =
-        add_workspace(i, "CD", t.plan.derivative_workspace, Lifespan::kComputeDerivative);
-  }
-
-  void add_weight(int i, std::size_t w) {
-    NodeTensors& t = plan_.nodes[at(i)];
-    const WeightSpec& spec = node(i).weights[w];
-    const std::string name = weight_name(node(i), spec);
-    const TensorInfo info{spec.dims, Layout::kPlain};
-    TensorId weight = kNoTensor;
-    if (t.plan.keeps(w)) {
-      weight = add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
-      plan_.pool.use_always(weight);
-      const bool updates_itself = !spec.trainable && options_.training && t.plan.updates_statistics;
-      use_in_steps(weight, i, t.plan.weights | Lifespan::kForward,
-                   updates_itself ? Access::kWrite : Access::kRead, Access::kRead);
-    }
-    t.weights.push_back(weight);
-    t.gradients.push_back(kNoTensor);
-    t.states.emplace_back();
-    if (!needs_.trained[at(i)][w]) return;
-    use_in_steps(weight, i, Lifespan::kApplyGradient);
-    t.gradients.back() = add(name + "/gradient", info, TensorKind::kGradient);
-    use_in_steps(t.gradients.back(), i, Lifespan::kComputeGradient | Lifespan::kApplyGradient);
-    if (options_.accumulate_gradients) plan_.pool.use_always(t.gradients.back());
-    for (int s = 0; s < options_.optimizer_states; ++s) {
-      t.states.back().push_back(
-          add(name + "/state" + std::to_string(s), info, TensorKind::kOptimizerState));
-      plan_.pool.use_always(t.states.back().back());
-      use_in_steps(t.states.back().back(), i, Lifespan::kApplyGradient);
-    }
-  }
-
-  TensorId add_workspace(int i, const char* step, std::size_t bytes, Lifespan lifespan) {
-    if (bytes == 0) return kNoTensor;
-    const TensorId id =
-        add_bytes(node(i).name + "/workspace " + step, bytes, TensorKind::kWorkspace);
-    use_in_steps(id, i, lifespan);
-    return id;
-  }
-
-  void keep_inputs_and_outputs() {
+  // As the instructions do, and the host, which writes inputs and reads outputs.
+  void use_tensors() {
+    for (std::size_t order = 0; order < plan_.program.size(); ++order)
+      for (const Operand& operand : plan_.program[order].operands)
+        plan_.pool.use(operand.tensor, static_cast<int>(order), operand.access);
     for (const int v : graph_.inputs) plan_.pool.use(plan_.values[at(v)], 0);
-    for (const int v : graph_.outputs) plan_.pool.use(plan_.values[at(v)], plan_.last_order);
+    for (const int v : graph_.outputs) plan_.pool.use(plan_.values[at(v)], plan_.last_order());
   }
 
   // What lives always shares nothing, views of the same data aside.
@@ -296,15 +134,13 @@ class Planner {
 
   std::map<TensorId, std::size_t> lean_workspaces() const {
     std::map<TensorId, std::size_t> bytes;
-    const auto add = [&](TensorId id, TensorId lean) {
-      if (id == kNoTensor) return;
-      bytes[id] = lean == kNoTensor ? 0 : lean_->pool.spec(lean).info.bytes();
-    };
     for (int i = 0; lean_ != nullptr && i < nodes(); ++i) {
-      const NodeTensors &t = plan_.nodes[at(i)], &l = lean_->nodes[at(i)];
-      add(t.forward_workspace, l.forward_workspace);
-      add(t.gradient_workspace, l.gradient_workspace);
-      add(t.derivative_workspace, l.derivative_workspace);
+      for (std::size_t k = 0; k < plan_.nodes[at(i)].workspaces.size(); ++k) {
+        const TensorId id = plan_.nodes[at(i)].workspaces[k];
+        const TensorId lean = lean_->nodes[at(i)].workspaces[k];
+        if (id != kNoTensor)
+          bytes[id] = lean == kNoTensor ? 0 : lean_->pool.spec(lean).info.bytes();
+      }
     }
     return bytes;
   }
@@ -317,7 +153,8 @@ class Planner {
   }
 
   void place(double slack) {
-    plan_.stays = plan_stays(plan_.pool, plan_.last_order, options_.swap, lean_workspaces(), slack);
+    plan_.stays =
+        plan_stays(plan_.pool, plan_.last_order(), options_.swap, lean_workspaces(), slack);
     plan_.memory = plan_residency(plan_.pool, plan_.stays);
   }
 
@@ -332,37 +169,15 @@ class Planner {
           return plan_.memory.total_bytes <= most_bytes(*lean_, options_);
         });
     if (!fits) place(/*slack=*/0);
+    index_stays();
     plan_.lower_bound_bytes = moil::lower_bound_bytes(memory_requests(plan_.pool, plan_.stays));
   }
 
-  bool has_forward_work(const NodeTensors& t) const {
-    return t.plan.in_place != InPlace::kSameData;
-  }
-  bool has_derivative_work(const NodeTensors& t) const {
-    return t.computes_derivative && t.plan.derivative_in_place != InPlace::kSameData;
-  }
-
-  void schedule() {
-    for (int i = 0; i < nodes(); ++i) {
-      const NodeTensors& t = plan_.nodes[at(i)];
-      const auto add = [&](int order, StepKind kind) {
-        const bool elsewhere = kind == StepKind::kApplyGradient
-                                   ? t.updates_elsewhere
-                                   : t.elsewhere[static_cast<std::size_t>(kind)] != nullptr;
-        plan_.steps.push_back({order, kind, i, elsewhere});
-      };
-      if (has_forward_work(t)) add(t.orders.forward, StepKind::kForward);
-      if (!options_.training) continue;
-      if (t.computes_gradient) {
-        add(t.orders.compute_gradient, StepKind::kComputeGradient);
-        add(t.orders.apply_gradient, StepKind::kApplyGradient);
-      }
-      if (has_derivative_work(t)) add(t.orders.compute_derivative, StepKind::kComputeDerivative);
-    }
-    std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
-                     [](const PlannedStep& a, const PlannedStep& b) {
-                       return std::pair(a.order, a.kind) < std::pair(b.order, b.kind);
-                     });
+  // An owner's stays are neighbours.
+  void index_stays() {
+    plan_.first_stays.assign(plan_.pool.size(), plan_.stays.size());
+    for (std::size_t s = plan_.stays.size(); s-- > 0;)
+      plan_.first_stays[at(plan_.stays[s].owner)] = s;
   }
 
   const Graph& graph_;
@@ -388,11 +203,17 @@ NetworkPlan plan_network(const Graph& graph, const PlanOptions& options, KernelS
   return Planner(graph, options, kernels, room, &lean).run();
 }
 
+std::pair<std::size_t, std::size_t> NetworkPlan::stays_of(TensorId owner) const {
+  const std::size_t first = first_stays[at(owner)];
+  std::size_t end = first;
+  while (end < stays.size() && stays[end].owner == owner) ++end;
+  return {first, end};
+}
+
 std::optional<std::size_t> NetworkPlan::stay_at(TensorId id, int order) const {
-  const TensorId owner = pool.owner(id);
-  for (std::size_t s = 0; s < stays.size(); ++s) {
-    if (stays[s].owner == owner && stays[s].first <= order && order <= stays[s].last) return s;
-  }
+  const auto [first, end] = stays_of(pool.owner(id));
+  for (std::size_t s = first; s < end; ++s)
+    if (stays[s].first <= order && order <= stays[s].last) return s;
   return std::nullopt;
 }
 
@@ -413,15 +234,17 @@ std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order)
 }
 
 int peak_order(const NetworkPlan& plan) {
+  // What begins and ends at each order.
+  std::vector<std::size_t> begins(at(plan.last_order()) + 2, 0), ends(begins.size(), 0);
+  for (const MemoryRequest& request : memory_requests(plan.pool, plan.stays)) {
+    begins[at(request.first)] += aligned(request.bytes);
+    ends[at(request.last) + 1] += aligned(request.bytes);
+  }
   int best = 0;
-  std::size_t most = 0;
-  for (int order = 0; order <= plan.last_order; ++order) {
-    std::size_t sum = 0;
-    for (const auto& [kind, bytes] : live_bytes(plan, order)) sum += bytes;
-    if (sum > most) {
-      most = sum;
-      best = order;
-    }
+  std::size_t live = 0, most = 0;
+  for (int order = 0; order <= plan.last_order(); ++order) {
+    live += begins[at(order)] - ends[at(order)];
+    if (live > most) most = live, best = order;
   }
   return best;
 }

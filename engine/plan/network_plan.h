@@ -7,19 +7,20 @@
 // batch.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/device/assignment.h"
 #include "engine/model/graph.h"
-#include "engine/plan/execution_order.h"
 #include "engine/plan/processor_plan.h"
+#include "engine/plan/program.h"
 #include "engine/tensor/residency.h"
 #include "engine/tensor/tensor_pool.h"
 
@@ -30,7 +31,8 @@ class KernelSelector;
 struct PlanOptions {
   bool training = false;
   std::set<std::string> trainable;  // "LAYER.WEIGHT"; empty: nothing trains
-  OrderOptions orders;
+  // Clipping needs every gradient before the first is applied.
+  bool clip_by_global_norm = false;
   int optimizer_states = 0;           // tensors per trained weight
   bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
   // False: every tensor has memory of its own (the reference that sharing is tested against).
@@ -50,55 +52,30 @@ struct PlanOptions {
   bool updates_elsewhere = true;
 };
 
-struct PlannedStep {
-  int order = 0;
-  StepKind kind = StepKind::kForward;
-  int node = 0;
-  bool elsewhere = false;  // not on the CPU
-};
-
-// The tensors of one node, by what they are to it. kNoTensor if there is none.
-struct NodeTensors {
-  std::vector<TensorId> inputs, outputs;
-  std::vector<TensorId> input_derivatives, output_derivatives;
-  std::vector<TensorId> weights, gradients;
-  std::vector<std::vector<TensorId>> states;  // per weight
-  std::vector<TensorId> saved;
-  TensorId forward_workspace = kNoTensor, gradient_workspace = kNoTensor,
-           derivative_workspace = kNoTensor;
-  LayerPlan plan;
-  StepOrders orders;
-  bool computes_gradient = false, computes_derivative = false;
-  // F, CG and CD if another processor computes them; null: the layer's own code does.
-  std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
-  bool updates_elsewhere = false;
-
-  // The kind is F, CG or CD.
-  TensorId workspace(StepKind kind) const {
-    if (kind == StepKind::kForward) return forward_workspace;
-    return kind == StepKind::kComputeGradient ? gradient_workspace : derivative_workspace;
-  }
-};
-
 struct NetworkPlan {
   bool trains = false;  // PlanOptions::training
   TensorPool pool;
-  std::vector<NodeTensors> nodes;
-  std::vector<TensorId> values;    // data tensor of each value
-  std::vector<PlannedStep> steps;  // in the order in which they run
-  std::vector<Stay> stays;         // in memory; one an owner of the pool if nothing is swapped
-  MemoryPlan memory;               // of the stays
+  std::vector<NodePlan> nodes;
+  std::vector<TensorId> values;  // data tensor of each value
+  Program program;
+  std::vector<Stay> stays;  // in memory; one an owner of the pool if nothing is swapped
+  MemoryPlan memory;        // of the stays
   std::size_t lower_bound_bytes = 0;
-  int last_order = 0;
   ProcessorPlan processor;  // empty if the CPU computes all
   // Steps that the other processor's driver refused, with its words; the CPU computes them.
   std::vector<std::string> refused;
 
+  // Of the program; 0 if it is empty.
+  int last_order() const { return std::max(static_cast<int>(program.size()) - 1, 0); }
   // The stay that holds the tensor at an order; none if it is not in memory.
   std::optional<std::size_t> stay_at(TensorId id, int order) const;
   // Where it lies then, in the pool.
   std::optional<std::size_t> offset_at(TensorId id, int order) const;
   bool swaps() const { return any_swapped(stays); }
+  // The stays of an owner: from the first of the pair, before the second.
+  std::pair<std::size_t, std::size_t> stays_of(TensorId owner) const;
+
+  std::vector<std::size_t> first_stays;  // by tensor: of an owner, the index of its first stay
 };
 
 // Throws what the layers throw; kInvalidArgument for a trained weight that does not exist.
@@ -110,7 +87,7 @@ struct NetworkPlan {
 [[nodiscard]] NetworkPlan plan_lean(const Graph& graph, const PlanOptions& options,
                                     KernelSelector& kernels);
 
-// Live bytes by kind at one order, and the order where their sum is largest.
+// Live bytes by kind at one order, and the order at which their sum is largest.
 std::map<TensorKind, std::size_t> live_bytes(const NetworkPlan& plan, int order);
 int peak_order(const NetworkPlan& plan);
 

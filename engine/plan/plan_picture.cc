@@ -30,8 +30,6 @@ const char* colour(TensorKind kind) {
       return "#7a5195";
     case TensorKind::kInput:
       return "#6a9f58";
-    case TensorKind::kLabel:
-      return "#a5c99a";
     case TensorKind::kActivation:
       return "#85b66f";
     case TensorKind::kDerivative:

@@ -13,14 +13,11 @@ std::vector<PlanBox> plan_boxes(const NetworkPlan& plan) {
   return boxes;
 }
 
-std::string steps_at(const Graph& graph, const NetworkPlan& plan, int order) {
-  std::string text;
-  for (const PlannedStep& step : plan.steps) {
-    if (step.order != order) continue;
-    text += (text.empty() ? "" : " and ") + std::string(to_string(step.kind)) + " of " +
-            graph.nodes[static_cast<std::size_t>(step.node)].name;
-  }
-  return text;
+std::string step_at(const Graph& graph, const NetworkPlan& plan, int order) {
+  if (order < 0 || order >= static_cast<int>(plan.program.size())) return "";
+  const Instruction& step = plan.program[static_cast<std::size_t>(order)];
+  return std::string(to_string(step.kind)) + " of " +
+         graph.nodes[static_cast<std::size_t>(step.node)].name;
 }
 
 PlanReport report_plan(const Graph& graph, const NetworkPlan& plan) {
@@ -30,10 +27,10 @@ PlanReport report_plan(const Graph& graph, const NetworkPlan& plan) {
   report.sorting_bytes =
       make_sorting_planner()->plan(memory_requests(plan.pool, plan.stays)).total_bytes;
   report.peak_order = peak_order(plan);
-  report.peak_step = steps_at(graph, plan, report.peak_order);
+  report.peak_step = step_at(graph, plan, report.peak_order);
   report.at_peak = live_bytes(plan, report.peak_order);
   for (const PlanBox& box : plan_boxes(plan)) report.totals[box.kind] += box.bytes;
-  report.orders = plan.last_order + 1;
+  report.orders = plan.last_order() + 1;
   return report;
 }
 

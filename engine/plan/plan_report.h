@@ -34,7 +34,7 @@ struct PlanReport {
 };
 [[nodiscard]] PlanReport report_plan(const Graph& graph, const NetworkPlan& plan);
 
-// The steps that run at an order: "F of conv1", "CG of fc2 and AG of fc2"; empty if none runs.
-[[nodiscard]] std::string steps_at(const Graph& graph, const NetworkPlan& plan, int order);
+// The step that runs at an order: "F of conv1"; empty if none does.
+[[nodiscard]] std::string step_at(const Graph& graph, const NetworkPlan& plan, int order);
 
 }  // namespace moil

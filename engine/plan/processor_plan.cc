@@ -10,37 +10,6 @@
 namespace moil {
 namespace {
 
-// The tensors that a step of a node may touch.
-std::vector<TensorId> tensors_of(const NodeTensors& t, StepKind kind) {
-  std::vector<TensorId> ids;
-  const auto add = [&](const std::vector<TensorId>& more) {
-    for (const TensorId id : more)
-      if (id != kNoTensor) ids.push_back(id);
-  };
-  add(t.weights);
-  if (kind == StepKind::kApplyGradient) {
-    add(t.gradients);
-    for (const auto& states : t.states) add(states);
-    return ids;
-  }
-  add(t.inputs);
-  add(t.outputs);
-  add(t.saved);
-  if (kind == StepKind::kForward) {
-    add({t.forward_workspace});
-    return ids;
-  }
-  add(t.output_derivatives);
-  if (kind == StepKind::kComputeGradient) {
-    add(t.gradients);
-    add({t.gradient_workspace});
-  } else {
-    add(t.input_derivatives);
-    add({t.derivative_workspace});
-  }
-  return ids;
-}
-
 class ProcessorPlanBuilder {
  public:
   ProcessorPlanBuilder(const NetworkPlan& plan, const Processor& processor, bool clips)
@@ -66,30 +35,31 @@ class ProcessorPlanBuilder {
   };
 
   bool anything_elsewhere() const {
-    return std::any_of(plan_.steps.begin(), plan_.steps.end(),
-                       [](const PlannedStep& s) { return s.elsewhere; });
+    return std::any_of(plan_.program.begin(), plan_.program.end(),
+                       [](const Instruction& s) { return s.elsewhere; });
   }
 
   void find_touches() {
     touched_.assign(plan_.stays.size(), false);
-    for (const PlannedStep& step : plan_.steps) touches_.push_back(touches_of(step));
+    for (std::size_t s = 0; s < plan_.program.size(); ++s) touches_.push_back(touches_of(s));
   }
 
-  std::vector<StayTouch> touches_of(const PlannedStep& step) {
+  std::vector<StayTouch> touches_of(std::size_t step) {
     std::vector<StayTouch> touches;
-    for (const TensorId id : tensors_of(plan_.nodes[at(step.node)], step.kind)) {
-      const auto& uses = plan_.pool.uses(id);
-      const auto use = std::find_if(uses.begin(), uses.end(),
-                                    [&](const TensorUse& u) { return u.order == step.order; });
-      const auto stay = plan_.stay_at(id, step.order);
-      if (use == uses.end() || !stay) continue;
-      const bool known = std::any_of(touches.begin(), touches.end(),
-                                     [&](const StayTouch& t) { return t.stay == *stay; });
-      if (known) continue;
+    for (const Operand& operand : plan_.program[step].operands) {
+      const auto stay = plan_.stay_at(operand.tensor, static_cast<int>(step));
+      if (!stay) continue;
+      const bool writes = operand.access == Access::kWrite;
+      const auto known = std::find_if(touches.begin(), touches.end(),
+                                      [&](const StayTouch& t) { return t.stay == *stay; });
+      if (known != touches.end()) {
+        known->writes = known->writes || writes;
+        continue;
+      }
       const bool fresh = !touched_[*stay] && !plan_.stays[*stay].loads &&
-                         !plan_.pool.is_always(id) &&
+                         !plan_.pool.is_always(operand.tensor) &&
                          plan_.pool.spec(plan_.stays[*stay].owner).kind != TensorKind::kInput;
-      touches.push_back({*stay, use->access == Access::kWrite, fresh});
+      touches.push_back({*stay, writes, fresh});
     }
     for (const StayTouch& t : touches) touched_[t.stay] = true;
     return touches;
@@ -101,8 +71,8 @@ class ProcessorPlanBuilder {
   void choose_ranges() {
     requests_ = memory_requests(plan_.pool, plan_.stays);
     std::vector<bool> elsewhere(plan_.stays.size(), false);
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (!plan_.steps[s].elsewhere) continue;
+    for (std::size_t s = 0; s < plan_.program.size(); ++s) {
+      if (!plan_.program[s].elsewhere) continue;
       for (const StayTouch& t : touches_[s]) elsewhere[t.stay] = true;
     }
     result_.range_of_stay.assign(plan_.stays.size(), kNoRange);
@@ -143,14 +113,14 @@ class ProcessorPlanBuilder {
         if (range != kNoRange) step.touches.push_back({range, t.writes, t.fresh});
       }
       result_.steps.push_back(std::move(step));
-      if (clips_ && plan_.steps[s].kind == StepKind::kComputeGradient) read_gradients(s);
+      if (clips_ && plan_.program[s].kind == StepKind::kComputeGradient) read_gradients(s);
     }
   }
 
   void read_gradients(std::size_t s) {
-    for (const TensorId id : plan_.nodes[at(plan_.steps[s].node)].gradients) {
-      if (id == kNoTensor) continue;
-      const RangeId range = range_of(id, plan_.steps[s].order);
+    for (const Operand& operand : plan_.program[s].operands) {
+      if (operand.role != OperandRole::kGradient) continue;
+      const RangeId range = range_of(operand.tensor, static_cast<int>(s));
       if (range != kNoRange) result_.steps[s].read_after.push_back({range, false, false});
     }
   }
@@ -166,11 +136,11 @@ class ProcessorPlanBuilder {
       if (range != kNoRange) result_.before.push_back({range, true, true});
     }
     for (const TensorId id : outputs) {
-      const RangeId range = range_of(id, plan_.last_order);
+      const RangeId range = range_of(id, plan_.last_order());
       if (range != kNoRange) result_.after.push_back({range, false, false});
     }
     if (!plan_.swaps()) return;
-    result_.loads.resize(at(plan_.last_order + 1));
+    result_.loads.resize(at(plan_.last_order() + 1));
     for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
       const RangeId range = result_.range_of_stay[s];
       if (range != kNoRange && plan_.stays[s].loads)
@@ -182,7 +152,7 @@ class ProcessorPlanBuilder {
   void end_lives(const std::vector<TensorId>& outputs) {
     std::vector<bool> ends(result_.ranges.size(), true);
     for (const TensorId id : outputs)
-      if (const RangeId r = range_of(id, plan_.last_order); r != kNoRange) ends[at(r)] = false;
+      if (const RangeId r = range_of(id, plan_.last_order()); r != kNoRange) ends[at(r)] = false;
     std::vector<std::optional<std::size_t>> last(result_.ranges.size());
     for (std::size_t s = 0; s < result_.steps.size(); ++s)
       for (const Touch& t : result_.steps[s].touches) last[at(t.range)] = s;
@@ -205,19 +175,15 @@ class ProcessorPlanBuilder {
       result_.transfers.clear();
       for (const RangeId r : result_.transient) state.retire(r);
       for (const Touch& t : result_.before) touch(state, t, false, 0);
-      for (std::size_t s = 0; s < plan_.steps.size(); ++s) run_step(state, s);
-      for (const Touch& t : result_.after) touch(state, t, false, plan_.steps.size());
+      for (std::size_t s = 0; s < plan_.program.size(); ++s) run_step(state, s);
+      for (const Touch& t : result_.after) touch(state, t, false, plan_.program.size());
     }
   }
 
   void run_step(HandOver& state, std::size_t s) {
-    const int order = plan_.steps[s].order;
-    if (!result_.loads.empty() && (s == 0 || plan_.steps[s - 1].order != order)) {
-      const int since = s == 0 ? 0 : plan_.steps[s - 1].order + 1;
-      for (int o = since; o <= order; ++o)
-        for (const Touch& t : result_.loads[at(o)]) touch(state, t, false, s);
-    }
-    for (const Touch& t : result_.steps[s].touches) touch(state, t, plan_.steps[s].elsewhere, s);
+    if (!result_.loads.empty())
+      for (const Touch& t : result_.loads[s]) touch(state, t, false, s);
+    for (const Touch& t : result_.steps[s].touches) touch(state, t, plan_.program[s].elsewhere, s);
     for (const Touch& t : result_.steps[s].read_after) touch(state, t, false, s);
     for (const RangeId r : result_.steps[s].ends) {
       if (result_.is_stored(r)) touch(state, {r, false, false}, false, s);

@@ -6,7 +6,7 @@ namespace moil {
 namespace {
 
 // A pass is elsewhere if all of its steps are.
-void add_step(SelectionLayer& layer, const PlannedStep& step, const StepSeconds& cpu,
+void add_step(SelectionLayer& layer, const Instruction& step, const StepSeconds& cpu,
               const StepSeconds& elsewhere) {
   auto& pass = layer.passes[at(static_cast<int>(pass_of(step.kind)))];
   if (!pass) pass = PassTimes{0, 0.0};
@@ -33,7 +33,7 @@ SelectionProblem selection_problem(const Graph& graph, const NetworkPlan& plan,
   SelectionProblem problem;
   problem.transfers = transfers;
   for (const Node& node : graph.nodes) problem.layers.push_back({node.name, node.type, {}});
-  for (const PlannedStep& step : plan.steps)
+  for (const Instruction& step : plan.program)
     add_step(problem.layers[at(step.node)], step, cpu, elsewhere);
   const ProcessorPlan& ranges = plan.processor;
   problem.tensors.resize(ranges.ranges.size());
@@ -46,8 +46,8 @@ SelectionProblem selection_problem(const Graph& graph, const NetworkPlan& plan,
   for (const RangeId range : ranges.persistent) problem.tensors[at(range)].persistent = true;
   add_touches(problem, ranges.before, -1, Pass::kForward);
   for (std::size_t s = 0; s < ranges.steps.size(); ++s) {
-    const Pass pass = pass_of(plan.steps[s].kind);
-    add_touches(problem, ranges.steps[s].touches, plan.steps[s].node, pass);
+    const Pass pass = pass_of(plan.program[s].kind);
+    add_touches(problem, ranges.steps[s].touches, plan.program[s].node, pass);
     add_touches(problem, ranges.steps[s].read_after, -1, pass);
   }
   add_touches(problem, ranges.after, -1, Pass::kForward);

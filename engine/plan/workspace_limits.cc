@@ -31,16 +31,18 @@ WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean,
   const auto requests = memory_requests(lean.pool, lean.stays);
   const auto filler = workspaces(lean.pool, lean.stays);
   const MemoryPlan layout = plan_memory_with_fillers(requests, filler);
-  std::map<int, std::size_t> gaps;  // by order
   const auto room = [&](int order) {
-    const auto [it, is_new] = gaps.try_emplace(order, 0);
-    if (is_new) it->second = largest_gap(requests, filler, layout.offsets, order, order, most);
-    return std::max<std::size_t>(it->second, 1);  // 0 would ask for the leanest
+    const std::size_t gap = largest_gap(requests, filler, layout.offsets, order, order, most);
+    return std::max<std::size_t>(gap, 1);  // 0 would ask for the leanest
   };
-  WorkspaceLimits limits;
-  for (const NodeTensors& t : lean.nodes) {
-    limits.push_back({room(t.orders.forward), room(t.orders.compute_gradient),
-                      room(t.orders.compute_derivative)});
+  WorkspaceLimits limits(lean.nodes.size());
+  for (std::size_t order = 0; order < lean.program.size(); ++order) {
+    const Instruction& step = lean.program[order];
+    auto& of_node = limits[static_cast<std::size_t>(step.node)];
+    const int now = static_cast<int>(order);
+    if (step.kind == StepKind::kForward) of_node.forward = room(now);
+    if (step.kind == StepKind::kComputeGradient) of_node.gradient = room(now);
+    if (step.kind == StepKind::kComputeDerivative) of_node.derivative = room(now);
   }
   share_among_twins(graph, limits);
   return limits;

@@ -13,13 +13,10 @@
 
 namespace moil {
 
-// A step's pointers, laid out once so that running it only hands them over.
+// An instruction's pointers, laid out once so that running it only hands them over.
 struct Network::StepRun {
-  std::vector<const float*> inputs, output_derivatives;
-  std::vector<float*> outputs, input_derivatives, weights, gradients;
-  std::vector<std::vector<float*>> states;
+  OperandTable<float*> at;
   std::vector<std::byte*> saved;
-  std::byte* workspace = nullptr;
   std::vector<WeightUpdate> updates;
   std::uint64_t key = 0;
 };
@@ -42,7 +39,7 @@ Network::Network(const ModelDescription& description, const NetworkOptions& opti
                  KernelSelector& kernels)
     : graph_(build_graph(description, options.batch)),
       plan_(plan_network(graph_, options.plan, kernels)),
-      clips_(options.plan.orders.clip_by_global_norm),
+      clips_(options.plan.clip_by_global_norm),
       swap_folder_(options.swap_folder),
       processor_(options.plan.processor) {}
 
@@ -59,9 +56,9 @@ void Network::allocate() {
   if (!plan_.processor.empty())
     elsewhere_ = std::make_unique<ProcessorRun>(plan_, *processor_, *memory_);
   runs_.clear();
-  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    const PlannedStep& step = plan_.steps[s];
-    runs_.push_back(bind(step.node, step.order, step.kind));
+  for (std::size_t s = 0; s < plan_.program.size(); ++s) {
+    const Instruction& step = plan_.program[s];
+    runs_.push_back(bind(s));
     if (!step.elsewhere || step.kind != StepKind::kApplyGradient) continue;
     for (std::size_t u = 0; u < runs_[s]->updates.size(); ++u)
       runs_[s]->updates[u].elsewhere = &elsewhere_->updates(s)[u];
@@ -109,7 +106,7 @@ void Network::place_swap_file() {
   }
   swap_file_ = std::make_unique<SwapFile>(swap_folder_, bytes);
   swapper_ = std::make_unique<Swapper>(plan_.pool, plan_.stays, plan_.memory.offsets,
-                                       plan_.last_order, file_offsets_, *swap_file_, *memory_);
+                                       plan_.last_order(), file_offsets_, *swap_file_, *memory_);
 }
 
 void Network::require_memory() const {
@@ -123,45 +120,35 @@ float* Network::data(TensorId id, int order) const {
   return offset ? memory_->as<float>(*offset) : nullptr;
 }
 
-std::unique_ptr<Network::StepRun> Network::bind(int node, int order, StepKind kind) const {
-  const NodeTensors& t = plan_.nodes[at(node)];
-  auto run = std::make_unique<StepRun>();
-  const auto pointers = [&](const std::vector<TensorId>& ids, auto& out) {
-    for (const TensorId id : ids) out.push_back(data(id, order));
+std::unique_ptr<Network::StepRun> Network::bind(std::size_t step) const {
+  const Instruction& instruction = plan_.program[step];
+  const NodePlan& planned = plan_.nodes[at(instruction.node)];
+  const auto find = [&](const Operand& operand) {
+    return data(operand.tensor, static_cast<int>(step));
   };
-  pointers(t.inputs, run->inputs);
-  pointers(t.outputs, run->outputs);
-  pointers(t.output_derivatives, run->output_derivatives);
-  pointers(t.input_derivatives, run->input_derivatives);
-  pointers(t.weights, run->weights);
-  pointers(t.gradients, run->gradients);
-  for (const TensorId id : t.saved)
-    run->saved.push_back(reinterpret_cast<std::byte*>(data(id, order)));
-  const TensorId workspace = t.workspace(kind);
-  run->workspace = reinterpret_cast<std::byte*>(data(workspace, order));
-  run->key = mix(static_cast<std::uint64_t>(node) + 1);
-  if (kind != StepKind::kComputeGradient && kind != StepKind::kApplyGradient) return run;
-  const Node& n = graph_.nodes[at(node)];
-  run->states.resize(t.states.size());
-  for (std::size_t w = 0; w < t.weights.size(); ++w) {
-    pointers(t.states[w], run->states[w]);
-    if (t.gradients[w] == kNoTensor) continue;
-    run->updates.push_back({plan_.pool.spec(t.weights[w]).name, run->weights[w], run->gradients[w],
-                            run->states[w], n.weights[w].dims.elements(), n.weights[w].decays});
+  auto run = std::make_unique<StepRun>(
+      StepRun{{instruction, planned, nullptr, find}, {}, {}, mix(at(instruction.node) + 1)});
+  for (float* saved : run->at.saved) run->saved.push_back(reinterpret_cast<std::byte*>(saved));
+  const Node& node = graph_.nodes[at(instruction.node)];
+  for (std::size_t w = 0; w < planned.weights.size(); ++w) {
+    if (run->at.gradients[w] == nullptr) continue;
+    run->updates.push_back({plan_.pool.spec(planned.weights[w]).name, run->at.weights[w],
+                            run->at.gradients[w], run->at.states[w],
+                            node.weights[w].dims.elements(), node.weights[w].decays});
   }
   return run;
 }
 
 LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                             std::int64_t first_sample) const {
-  return {run.inputs,
-          run.outputs,
-          run.output_derivatives,
-          run.input_derivatives,
-          run.weights,
-          run.gradients,
+  return {run.at.inputs,
+          run.at.outputs,
+          run.at.output_derivatives,
+          run.at.input_derivatives,
+          run.at.weights,
+          run.at.gradients,
           run.saved,
-          run.workspace,
+          reinterpret_cast<std::byte*>(run.at.workspace),
           accumulate,
           first_sample,
           mix(key ^ run.key)};
@@ -170,7 +157,7 @@ LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumula
 // Any but AG.
 void Network::run_step(std::size_t s, std::uint64_t key, bool accumulate,
                        std::int64_t first_sample) {
-  const PlannedStep& step = plan_.steps[s];
+  const Instruction& step = plan_.program[s];
   if (step.elsewhere)
     elsewhere_->run(s, accumulate);
   else
@@ -181,7 +168,7 @@ void Network::rest_on_host() const {
   if (elsewhere_) elsewhere_->rest_on_host();
 }
 
-void Network::run_layer(const PlannedStep& step, const LayerRun& run) {
+void Network::run_layer(const Instruction& step, const LayerRun& run) {
   Layer& layer = *graph_.nodes[at(step.node)].layer;
   if (step.kind == StepKind::kForward)
     layer.forward(run);
@@ -223,7 +210,7 @@ void Network::advance(int& present, int next) {
   if (!swapper_ && !kPoolsArePoisoned) return;
   while (present < next) {
     if (present >= 0) end_order(present);
-    if (++present <= plan_.last_order) begin_order(present);
+    if (++present <= plan_.last_order()) begin_order(present);
   }
 }
 
@@ -240,24 +227,22 @@ void Network::end_iteration() {
   if (elsewhere_) elsewhere_->end_iteration();
   if constexpr (!kPoolsArePoisoned) return;
   memory_->poison(0, memory_->bytes());
-  guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order; }, false);
+  guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order(); }, false);
 }
 
 // A step of the plan with what is around it: transfers, and its time if that is asked for.
 template <class Work>
 void Network::in_step(std::size_t s, int& order, const Work& work) {
   using Clock = std::chrono::steady_clock;
-  const PlannedStep& step = plan_.steps[s];
-  advance(order, step.order);
+  advance(order, static_cast<int>(s));
   if (elsewhere_) elsewhere_->before_step(s);
   if (!order_seconds_) {
     work();
   } else {
     const auto start = Clock::now();
     work();
-    if (step.elsewhere) elsewhere_->finish();
-    (*order_seconds_)[at(step.order)] +=
-        std::chrono::duration<double>(Clock::now() - start).count();
+    if (plan_.program[s].elsewhere) elsewhere_->finish();
+    (*order_seconds_)[s] += std::chrono::duration<double>(Clock::now() - start).count();
   }
   if (elsewhere_) elsewhere_->after_step(s);
 }
@@ -268,8 +253,8 @@ void Network::forward(std::uint64_t random_key) {
     throw Error(ErrorCode::kFailedPrecondition, "a network that swaps runs whole steps alone");
   begin_iteration();
   int order = -1;
-  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    if (plan_.steps[s].kind == StepKind::kForward)
+  for (std::size_t s = 0; s < plan_.program.size(); ++s) {
+    if (plan_.program[s].kind == StepKind::kForward)
       in_step(s, order, [&] { run_step(s, random_key, false, 0); });
   }
   end_iteration();
@@ -281,9 +266,9 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
   begin_iteration();
   int order = -1;
   bool announced = !clips_;
-  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+  for (std::size_t s = 0; s < plan_.program.size(); ++s) {
     in_step(s, order, [&] {
-      const StepKind kind = plan_.steps[s].kind;
+      const StepKind kind = plan_.program[s].kind;
       if (kind != StepKind::kApplyGradient) {
         run_step(s, random_key, accumulate, first_sample);
         if (elsewhere_) elsewhere_->read_after(s);
@@ -296,7 +281,7 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
       }
     });
   }
-  advance(order, plan_.last_order + 1);
+  advance(order, plan_.last_order() + 1);
   end_iteration();
 }
 
@@ -318,7 +303,7 @@ const TensorInfo& Network::output_info(std::size_t i) const {
 }
 float* Network::input(std::size_t i) { return data(plan_.values[at(graph_.inputs.at(i))], 0); }
 const float* Network::output(std::size_t i) const {
-  return data(plan_.values[at(graph_.outputs.at(i))], plan_.last_order);
+  return data(plan_.values[at(graph_.outputs.at(i))], plan_.last_order());
 }
 
 }  // namespace moil

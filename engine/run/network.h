@@ -167,10 +167,10 @@ class Network {
   void require_memory() const;
   void place_swap_file();
   float* data(TensorId id, int order) const;
-  std::unique_ptr<StepRun> bind(int node, int order, StepKind kind) const;
+  std::unique_ptr<StepRun> bind(std::size_t step) const;
   LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                      std::int64_t first_sample) const;
-  void run_layer(const PlannedStep& step, const LayerRun& run);
+  void run_layer(const Instruction& step, const LayerRun& run);
   template <class Work>
   void in_step(std::size_t s, int& order, const Work& work);
   void run_step(std::size_t s, std::uint64_t key, bool accumulate, std::int64_t first_sample);
@@ -204,7 +204,7 @@ class Network {
   std::vector<std::size_t> file_offsets_;  // by tensor owner
   std::unique_ptr<Swapper> swapper_;
   std::unique_ptr<ProcessorRun> elsewhere_;     // null if the CPU computes all
-  std::vector<std::unique_ptr<StepRun>> runs_;  // of the plan's steps
+  std::vector<std::unique_ptr<StepRun>> runs_;  // of the program's instructions
   std::vector<double>* order_seconds_ = nullptr;
 };
 

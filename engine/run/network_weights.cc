@@ -78,19 +78,18 @@ PersistentTensor Network::persistent_tensor(TensorId id) const {
   tensor.kind = spec.kind;
   tensor.elements = at(spec.info.dims.elements());
   const TensorId owner = plan_.pool.owner(id);
-  const auto stay = std::find_if(plan_.stays.begin(), plan_.stays.end(),
-                                 [&](const Stay& s) { return s.owner == owner; });
-  if (stay->swapped()) {
+  const std::size_t stay = plan_.stays_of(owner).first;
+  if (plan_.stays[stay].swapped()) {
     tensor.file_ = swap_file_.get();
     tensor.file_offset_ = file_offsets_[at(owner)];
   } else {
-    tensor.resting_ = memory_->as<float>(plan_.memory.offsets[at(stay - plan_.stays.begin())]);
+    tensor.resting_ = memory_->as<float>(plan_.memory.offsets[stay]);
   }
   return tensor;
 }
 
 Network::Resting Network::rest(int node) const {
-  const NodeTensors& t = plan_.nodes[at(node)];
+  const NodePlan& t = plan_.nodes[at(node)];
   Resting resting;
   for (const TensorId id : t.weights) {
     if (id != kNoTensor) resting.held.push_back(persistent_tensor(id).data());
@@ -158,7 +157,7 @@ void Network::load_node(int i, const WeightReader& read, bool lasting) {
 void Network::weights_changed() {
   require_memory();
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
-    const auto& kept = plan_.nodes[at(i)].plan.keeps_weight;
+    const auto& kept = plan_.nodes[at(i)].layer.keeps_weight;
     if (std::find(kept.begin(), kept.end(), false) == kept.end())
       graph_.nodes[at(i)].layer->weights_changed(rest(i).run());
   }
@@ -171,14 +170,11 @@ void Network::save(WeightMap& weights) const {
 
 // What rests between steps takes this: all of it, or what of it lies in the pool.
 std::size_t Network::resting_bytes(int node, bool in_pool) const {
-  const NodeTensors& t = plan_.nodes[at(node)];
+  const NodePlan& t = plan_.nodes[at(node)];
   std::size_t bytes = 0;
   const auto add = [&](TensorId id) {
     if (id == kNoTensor || !plan_.pool.is_always(id)) return;
-    const TensorId owner = plan_.pool.owner(id);
-    const bool swapped = std::any_of(plan_.stays.begin(), plan_.stays.end(), [&](const Stay& s) {
-      return s.owner == owner && s.swapped();
-    });
+    const bool swapped = plan_.stays[plan_.stays_of(plan_.pool.owner(id)).first].swapped();
     if (!in_pool || !swapped) bytes += plan_.pool.spec(id).info.bytes();
   };
   for (const TensorId id : t.weights) add(id);

@@ -11,10 +11,11 @@ ProcessorRun::ProcessorRun(const NetworkPlan& plan, Processor& processor, Memory
       memory_(processor.attach({memory.data(), memory.bytes()}, plan.processor.device_bytes,
                                plan.processor.ranges)),
       state_(plan.processor.ranges.size(), processor.shares_memory()) {
-  for (const PlannedStep& step : plan.steps) {
+  for (std::size_t s = 0; s < plan.program.size(); ++s) {
+    const Instruction& step = plan.program[s];
     const bool is_update = step.kind == StepKind::kApplyGradient;
-    ranges_.push_back(step.elsewhere && !is_update ? bind(step) : StepRanges{});
-    updates_.push_back(step.elsewhere && is_update ? bind_updates(step)
+    ranges_.push_back(step.elsewhere && !is_update ? bind(s) : StepRanges{});
+    updates_.push_back(step.elsewhere && is_update ? bind_updates(s)
                                                    : std::vector<WeightElsewhere>{});
   }
   rest_on_host();
@@ -32,44 +33,38 @@ ProcessorRun::~ProcessorRun() {
   if (memory_->is_lost()) pool_.abandon();
 }
 
-RangeId ProcessorRun::range_of(TensorId id, int order) const {
-  if (id == kNoTensor) return kNoRange;
-  const auto stay = plan_.stay_at(id, order);
-  return stay ? hand_overs_.range_at(*stay) : kNoRange;
+OperandTable<RangeId> ProcessorRun::ranges_of(std::size_t step) const {
+  const Instruction& instruction = plan_.program[step];
+  return {instruction, plan_.nodes[at(instruction.node)], kNoRange, [&](const Operand& operand) {
+            const auto stay = plan_.stay_at(operand.tensor, static_cast<int>(step));
+            return stay ? hand_overs_.range_at(*stay) : kNoRange;
+          }};
 }
 
-StepRanges ProcessorRun::bind(const PlannedStep& step) const {
-  const NodeTensors& t = plan_.nodes[at(step.node)];
-  const auto ranges = [&](const std::vector<TensorId>& ids) {
-    std::vector<RangeId> found;
-    for (const TensorId id : ids) found.push_back(range_of(id, step.order));
-    return found;
-  };
-  StepRanges r;
-  r.inputs = ranges(t.inputs);
-  r.outputs = ranges(t.outputs);
-  r.output_derivatives = ranges(t.output_derivatives);
-  r.input_derivatives = ranges(t.input_derivatives);
-  r.weights = ranges(t.weights);
-  r.gradients = ranges(t.gradients);
-  r.saved = ranges(t.saved);
-  const TensorId workspace = t.workspace(step.kind);
-  r.workspace = range_of(workspace, step.order);
-  return r;
+StepRanges ProcessorRun::bind(std::size_t step) const {
+  OperandTable<RangeId> t = ranges_of(step);
+  return {std::move(t.inputs),
+          std::move(t.outputs),
+          std::move(t.output_derivatives),
+          std::move(t.input_derivatives),
+          std::move(t.weights),
+          std::move(t.gradients),
+          std::move(t.saved),
+          t.workspace};
 }
 
-std::vector<WeightElsewhere> ProcessorRun::bind_updates(const PlannedStep& step) const {
-  const NodeTensors& t = plan_.nodes[at(step.node)];
+std::vector<WeightElsewhere> ProcessorRun::bind_updates(std::size_t step) const {
+  const OperandTable<RangeId> t = ranges_of(step);
+  const NodePlan& node = plan_.nodes[at(plan_.program[step].node)];
   std::vector<WeightElsewhere> updates;
-  for (std::size_t w = 0; w < t.weights.size(); ++w) {
-    if (t.gradients[w] == kNoTensor) continue;
+  for (std::size_t w = 0; w < node.weights.size(); ++w) {
+    if (node.gradients[w] == kNoTensor) continue;
     const auto state = [&](std::size_t s) {
-      return s < t.states[w].size() ? range_of(t.states[w][s], step.order) : kNoRange;
+      return s < t.states[w].size() ? t.states[w][s] : kNoRange;
     };
-    updates.emplace_back(
-        processor_, *memory_,
-        UpdateRanges{range_of(t.weights[w], step.order), range_of(t.gradients[w], step.order),
-                     state(0), state(1), plan_.pool.spec(t.weights[w]).info.dims.elements()});
+    updates.emplace_back(processor_, *memory_,
+                         UpdateRanges{t.weights[w], t.gradients[w], state(0), state(1),
+                                      plan_.pool.spec(node.weights[w]).info.dims.elements()});
   }
   return updates;
 }
@@ -89,11 +84,11 @@ void ProcessorRun::begin_order(int order) {
 }
 
 void ProcessorRun::before_step(std::size_t step) {
-  for (const Touch& t : hand_overs_.steps[step].touches) touch(t, plan_.steps[step].elsewhere);
+  for (const Touch& t : hand_overs_.steps[step].touches) touch(t, plan_.program[step].elsewhere);
 }
 
 void ProcessorRun::run(std::size_t step, bool accumulate) {
-  const PlannedStep& planned = plan_.steps[step];
+  const Instruction& planned = plan_.program[step];
   ProcessorStep& code =
       *plan_.nodes[at(planned.node)].elsewhere[at(static_cast<int>(planned.kind))];
   code.run(*memory_, {ranges_[step], accumulate});

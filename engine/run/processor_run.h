@@ -43,9 +43,9 @@ class ProcessorRun {
 
  private:
   void touch(const Touch& touch, bool by_processor);
-  StepRanges bind(const PlannedStep& step) const;
-  std::vector<WeightElsewhere> bind_updates(const PlannedStep& step) const;
-  RangeId range_of(TensorId id, int order) const;
+  OperandTable<RangeId> ranges_of(std::size_t step) const;
+  StepRanges bind(std::size_t step) const;
+  std::vector<WeightElsewhere> bind_updates(std::size_t step) const;
 
   const NetworkPlan& plan_;
   const ProcessorPlan& hand_overs_;

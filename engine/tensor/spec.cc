@@ -6,8 +6,6 @@ const char* to_string(TensorKind kind) {
   switch (kind) {
     case TensorKind::kInput:
       return "input";
-    case TensorKind::kLabel:
-      return "label";
     case TensorKind::kWeight:
       return "weight";
     case TensorKind::kStatistic:

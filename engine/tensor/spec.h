@@ -23,10 +23,7 @@ enum class Lifespan : std::uint8_t {
   kForward = 1,            // F
   kComputeGradient = 2,    // CG
   kComputeDerivative = 4,  // CD
-  kApplyGradient = 8,      // AG
-  kBackward = 2 | 4 | 8,   // B
-  kIteration = 16,         // I: from its first use until the iteration ends
-  kMax = 32,               // M: always
+  kMax = 8,                // M: always
 };
 constexpr Lifespan operator|(Lifespan a, Lifespan b) {
   return static_cast<Lifespan>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
@@ -37,7 +34,6 @@ constexpr bool has(Lifespan set, Lifespan step) {
 }
 
 enum class CreateMode : std::uint8_t {
-  kPlaceholder,   // P: memory held outside the pool
   kCreate,        // C
   kModifyView,    // MV: in place, the data changes; merges if its first order >= the target's last
   kReadOnlyView,  // RV: the same data, another shape; always merges
@@ -46,7 +42,6 @@ enum class CreateMode : std::uint8_t {
 
 enum class TensorKind : std::uint8_t {
   kInput,
-  kLabel,
   kWeight,
   kStatistic,
   kGradient,

@@ -85,13 +85,12 @@ void TensorPool::merge() {
   for (const TensorId id : modify) {
     const TensorId target = entry(id).spec.target;
     if (owner(id) == owner(target) || is_always(target) || is_always(id)) continue;
-    if (entry(owner(target)).spec.mode == CreateMode::kPlaceholder) continue;
     if (last(target) <= first(id)) join(id, target);
   }
   for (TensorId id = 0; id < static_cast<TensorId>(entries_.size()); ++id) {
     Entry& e = entry(id);
     merge_uses(e.uses);
-    if (e.parent != id || e.spec.mode == CreateMode::kPlaceholder) continue;
+    if (e.parent != id) continue;
     if (e.uses.empty() && !e.always) continue;
     owners_.push_back(id);
     MemoryRequest request{e.spec.info.bytes(), 0, last_order_};

@@ -47,7 +47,7 @@ class TensorPool {
   TensorId owner(TensorId id) const;
   bool merged_with_target(TensorId id) const { return owner(id) != id; }
 
-  // Owners with memory in the pool (no placeholders, none that nobody uses), and their requests in
+  // Owners with memory in the pool (none that nobody uses), and their requests in
   // the same order. Always-living tensors have the whole range of orders.
   const std::vector<TensorId>& owners() const { return owners_; }
   const std::vector<MemoryRequest>& requests() const { return requests_; }

@@ -139,7 +139,7 @@ MemoryFit plan_training(const ModelDescription& model, const std::set<std::strin
   fit.prefetch_bytes = prefetch_bytes(graph);
   fit.planned_bytes = lean.memory.total_bytes + fit.prefetch_bytes;
   fit.mixes_samples = std::any_of(lean.nodes.begin(), lean.nodes.end(),
-                                  [](const NodeTensors& t) { return t.plan.mixes_samples; });
+                                  [](const NodePlan& n) { return n.layer.mixes_samples; });
   fit.traffic = traffic(lean.pool, lean.stays);
   return fit;
 }

@@ -10,7 +10,7 @@
 namespace moil {
 
 StepTimer::StepTimer(Network& network)
-    : network_(network), orders_(static_cast<std::size_t>(network.plan().last_order) + 1) {
+    : network_(network), orders_(static_cast<std::size_t>(network.plan().last_order()) + 1) {
   network_.measure_orders(&orders_);
 }
 
@@ -26,8 +26,9 @@ double StepTimer::run(WeightUpdater& updater) {
     network_.forward(/*random_key=*/1);
   network_.finish();
   const double seconds = seconds_since(start);
-  for (const PlannedStep& step : network_.plan().steps)
-    parts_[{step.node, step.kind}].push_back(orders_[static_cast<std::size_t>(step.order)]);
+  const Program& program = network_.plan().program;
+  for (std::size_t order = 0; order < program.size(); ++order)
+    parts_[{program[order].node, program[order].kind}].push_back(orders_[order]);
   return seconds;
 }
 

@@ -23,8 +23,7 @@ class StepTimer {
   // it.
   double run(WeightUpdater& updater);
   void forget() { parts_.clear(); }
-  // The median over the runs, in seconds; 0 for a step that is not in the plan. Steps that share
-  // an execution order each have the time of all.
+  // The median over the runs, in seconds; 0 for a step that is not in the plan.
   double seconds(int node, StepKind kind) const;
 
  private:

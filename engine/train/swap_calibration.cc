@@ -20,7 +20,7 @@ SwapTimes measure_swap_times(const ModelDescription& model, const std::set<std::
   network.allocate();
   IdleUpdater idle(config.optimizer);
   SwapTimes times;
-  const auto orders = static_cast<std::size_t>(network.plan().last_order) + 1;
+  const auto orders = static_cast<std::size_t>(network.plan().last_order()) + 1;
   times.order_seconds.assign(orders, std::numeric_limits<double>::infinity());
   for (int step = 0; step < kSteps; ++step) {
     fill_inputs_with_zeros(network);

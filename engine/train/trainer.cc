@@ -64,7 +64,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.training = true;
   plan.trainable =
       config.selection.empty() ? trainable_weights(model, trainable_layers) : config.selection;
-  plan.orders.clip_by_global_norm = config.clip_norm > 0;
+  plan.clip_by_global_norm = config.clip_norm > 0;
   plan.optimizer_states = static_cast<int>(states_of_weight(config.optimizer));
   plan.accumulate_gradients = micro_batch_of(config) < config.batch;
   plan.swap = config.swap;
@@ -104,7 +104,7 @@ void Trainer::check_micro_batches() const {
   }
   if (micro == config_.batch) return;
   for (std::size_t i = 0; i < network_.graph().nodes.size(); ++i) {
-    if (!network_.plan().nodes[i].plan.mixes_samples) continue;
+    if (!network_.plan().nodes[i].layer.mixes_samples) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + network_.graph().nodes[i].name +
                     "\" normalises over its batch, so that micro-batches would train another "

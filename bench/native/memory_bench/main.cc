@@ -54,7 +54,7 @@ json train(Network& network, int iterations) {
 std::int64_t trained_weights(const Network& network) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < network.graph().nodes.size(); ++i) {
-    const NodeTensors& tensors = network.plan().nodes[i];
+    const NodePlan& tensors = network.plan().nodes[i];
     for (std::size_t w = 0; w < tensors.gradients.size(); ++w) {
       if (tensors.gradients[w] != kNoTensor)
         count += network.graph().nodes[i].weights[w].dims.elements();

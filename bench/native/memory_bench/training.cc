@@ -73,7 +73,7 @@ void write_profile(const std::filesystem::path& path, const KernelChoices& profi
 std::vector<double> measure_orders(Network& network) {
   start(network);
   const auto sgd = make_sgd();
-  std::vector<double> seconds(static_cast<std::size_t>(network.plan().last_order) + 1);
+  std::vector<double> seconds(static_cast<std::size_t>(network.plan().last_order()) + 1);
   for (std::uint64_t step = 0; step <= kMeasuredSteps; ++step) {
     if (step == 1) network.measure_orders(&seconds);  // the first warms up
     fill_inputs(network, step);

@@ -18,7 +18,7 @@ std::string text_of(const PlacementKey& key) {
                      {"batch", key.options.batch},
                      {"training", plan.training},
                      {"trainable", plan.trainable},
-                     {"clips", plan.orders.clip_by_global_norm},
+                     {"clips", plan.clip_by_global_norm},
                      {"accumulates", plan.accumulate_gradients},
                      {"swap", to_string(plan.swap.mode)},
                      {"optimizer", to_string(optimizer.kind)},

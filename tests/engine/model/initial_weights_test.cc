@@ -1,8 +1,11 @@
+#include "engine/model/initial_weights.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "engine/model/weights.h"
 #include "tests/engine/model/models.h"
 #include "tests/errors.h"
 

@@ -22,7 +22,7 @@ NetworkOptions training_options(const ModelDescription& prepared, bool clips = f
   NetworkOptions options{.batch = kMixedBatch, .plan = {}};
   options.plan.training = true;
   options.plan.optimizer_states = 1;
-  options.plan.orders.clip_by_global_norm = clips;
+  options.plan.clip_by_global_norm = clips;
   for (const Node& node : build_graph(prepared, kMixedBatch).nodes)
     for (const WeightSpec& weight : node.weights)
       if (weight.trainable) options.plan.trainable.insert(weight_name(node, weight));

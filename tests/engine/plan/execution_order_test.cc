@@ -1,4 +1,4 @@
-#include "engine/plan/execution_order.h"
+#include "tests/engine/plan/execution_order.h"
 
 #include <gtest/gtest.h>
 

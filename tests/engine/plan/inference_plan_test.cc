@@ -35,13 +35,11 @@ class Planned {
   std::size_t largest_two_neighbours() const {
     std::size_t buffer = value_bytes(graph_.inputs.at(0)), most = buffer;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const NodeTensors& t = plan_.nodes[i];
+      const NodePlan& n = plan_.nodes[i];
       const std::size_t workspace =
-          t.forward_workspace == kNoTensor
-              ? 0
-              : aligned(plan_.pool.spec(t.forward_workspace).info.bytes());
+          n.workspaces[0] == kNoTensor ? 0 : aligned(plan_.pool.spec(n.workspaces[0]).info.bytes());
       const std::size_t next = value_bytes(graph_.nodes[i].outputs.at(0));
-      const bool in_place = t.plan.in_place != InPlace::kNo;
+      const bool in_place = n.layer.in_place != InPlace::kNo;
       most = std::max(most, buffer + (in_place ? 0 : next) + workspace);
       buffer = in_place ? std::max(buffer, next) : next;
     }

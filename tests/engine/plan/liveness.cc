@@ -37,8 +37,8 @@ class Analysis {
  private:
   int nodes() const { return static_cast<int>(graph_.nodes.size()); }
   const Node& node(int i) const { return graph_.nodes[at(i)]; }
-  const NodeTensors& told(int i) const { return plan_.nodes[at(i)]; }
-  const LayerPlan& layer_plan(int i) const { return told(i).plan; }
+  const NodePlan& told(int i) const { return plan_.nodes[at(i)]; }
+  const LayerPlan& layer_plan(int i) const { return told(i).layer; }
 
   bool trains(int i, std::size_t w) const {
     const WeightSpec& weight = node(i).weights[w];
@@ -91,10 +91,9 @@ class Analysis {
     for (int i = nodes() - 1; options_.training && i >= 0; --i) {
       if (computes_gradient(i)) step(StepKind::kComputeGradient, i);
       if (backward_[at(i)] && !same_derivative(i)) step(StepKind::kComputeDerivative, i);
-      if (computes_gradient(i) && !options_.orders.clip_by_global_norm)
-        step(StepKind::kApplyGradient, i);
+      if (computes_gradient(i) && !options_.clip_by_global_norm) step(StepKind::kApplyGradient, i);
     }
-    if (!options_.training || !options_.orders.clip_by_global_norm) return;
+    if (!options_.training || !options_.clip_by_global_norm) return;
     for (int i = nodes() - 1; i >= 0; --i) {
       if (computes_gradient(i)) step(StepKind::kApplyGradient, i);
     }
@@ -220,7 +219,7 @@ class Analysis {
   }
 
   void add_own(int i) {
-    const NodeTensors& t = told(i);
+    const NodePlan& t = told(i);
     for (std::size_t w = 0; w < node(i).weights.size(); ++w) {
       const std::string name = node(i).name + "." + node(i).weights[w].name;
       const std::size_t bytes = at(static_cast<int>(node(i).weights[w].dims.elements())) * 4;
@@ -233,9 +232,9 @@ class Analysis {
     }
     add_saved(i);
     const std::pair<StepKind, TensorId> workspaces[] = {
-        {StepKind::kForward, t.forward_workspace},
-        {StepKind::kComputeGradient, t.gradient_workspace},
-        {StepKind::kComputeDerivative, t.derivative_workspace}};
+        {StepKind::kForward, t.workspaces[0]},
+        {StepKind::kComputeGradient, t.workspaces[1]},
+        {StepKind::kComputeDerivative, t.workspaces[2]}};
     const std::size_t bytes[] = {layer_plan(i).forward_workspace, layer_plan(i).gradient_workspace,
                                  layer_plan(i).derivative_workspace};
     for (std::size_t s = 0; s < 3; ++s) {

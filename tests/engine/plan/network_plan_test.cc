@@ -132,9 +132,9 @@ TEST(NetworkPlanTest, LiveBytesAddUpToTheBound) {
     return bytes;
   };
   EXPECT_EQ(sum(peak_order(p.plan())), p.plan().lower_bound_bytes);
-  for (int order = 0; order <= p.plan().last_order; ++order)
+  for (int order = 0; order <= p.plan().last_order(); ++order)
     EXPECT_LE(sum(order), p.plan().lower_bound_bytes);
-  EXPECT_THAT(live_bytes(p.plan(), p.plan().last_order + 1), IsEmpty());
+  EXPECT_THAT(live_bytes(p.plan(), p.plan().last_order() + 1), IsEmpty());
 }
 
 TEST(NetworkPlanTest, WithoutSharingEveryTensorIsItsOwn) {

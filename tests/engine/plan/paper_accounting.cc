@@ -5,9 +5,9 @@
 
 #include "base/index.h"
 #include "engine/model/graph.h"
-#include "engine/plan/execution_order.h"
 #include "engine/tensor/tensor_pool.h"
 #include "tests/engine/model/models.h"
+#include "tests/engine/plan/execution_order.h"
 
 namespace moil {
 namespace {

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
+#include <set>
 
 #include "engine/layers/factory.h"
 #include "engine/model/preparation.h"
 #include "tests/engine/model/models.h"
+#include "tests/engine/plan/execution_order.h"
 
 namespace moil {
 namespace {
@@ -17,16 +20,18 @@ using ::testing::UnorderedElementsAre;
 
 using Orders = std::vector<int>;
 constexpr Lifespan F = Lifespan::kForward, CG = Lifespan::kComputeGradient,
-                   CD = Lifespan::kComputeDerivative, AG = Lifespan::kApplyGradient,
-                   B = Lifespan::kBackward, M = Lifespan::kMax;
-constexpr CreateMode P = CreateMode::kPlaceholder, C = CreateMode::kCreate,
-                     MV = CreateMode::kModifyView, RV = CreateMode::kReadOnlyView,
-                     E = CreateMode::kExtend;
+                   CD = Lifespan::kComputeDerivative, M = Lifespan::kMax;
+// The engine's layers have no code at AG.
+constexpr Lifespan AG = static_cast<Lifespan>(128), B = CG | CD | AG;
+using Mode = std::optional<CreateMode>;
+constexpr Mode P = std::nullopt,  // memory held outside
+    C = CreateMode::kCreate, MV = CreateMode::kModifyView, RV = CreateMode::kReadOnlyView,
+               E = CreateMode::kExtend;
 
 // A row of a figure: a tensor, how it is made (of which other), and when which layers use it.
 struct PaperRow {
   std::string tensor;
-  CreateMode mode;
+  Mode mode;
   std::string target;
   std::vector<std::pair<std::size_t, Lifespan>> uses;
 };
@@ -43,8 +48,12 @@ class Algorithm1 {
       : orders_(execution_orders(model.trainable, {form, false})) {
     for (const PaperRow& row : model.rows) {
       const TensorId target = row.target.empty() ? kNoTensor : ids_.at(row.target);
-      const TensorId id =
-          pool_.add({row.tensor, {Dims{16}}, TensorKind::kActivation, row.mode, target});
+      const TensorId id = pool_.add({row.tensor,
+                                     {Dims{16}},
+                                     TensorKind::kActivation,
+                                     row.mode.value_or(CreateMode::kCreate),
+                                     target});
+      if (!row.mode) outside_.insert(id);
       ids_[row.tensor] = id;
       for (const auto& [layer, lifespan] : row.uses) use(id, orders_[layer], lifespan);
     }
@@ -61,6 +70,7 @@ class Algorithm1 {
   std::map<std::string, Orders> left() const {
     std::map<std::string, Orders> result;
     for (const TensorId id : pool_.owners()) {
+      if (outside_.contains(id)) continue;
       result[pool_.spec(id).name] = pool_.is_always(id) ? Orders{} : pool_.orders(id);
     }
     return result;
@@ -83,6 +93,7 @@ class Algorithm1 {
   std::vector<StepOrders> orders_;
   TensorPool pool_;
   std::map<std::string, TensorId> ids_;
+  std::set<TensorId> outside_;
   std::map<TensorId, std::set<int>> own_;
   std::map<std::string, std::set<int>> before_;
 };
@@ -211,10 +222,9 @@ TEST(PaperModelsTest, AnUnrolledLayersWeightsAreOne) {
 }
 
 // What the engine itself leaves of the three, with a loss behind them: values and derivatives.
-std::vector<std::string> allocated(const ModelDescription& model, OrderForm form) {
+std::vector<std::string> allocated(const ModelDescription& model) {
   PlanOptions options;
   options.training = true;
-  options.orders.form = form;
   options.trainable = trainable_weights(model, nullptr);
   KernelSelector kernels = test::fixed_kernels();
   const NetworkPlan plan =
@@ -229,18 +239,16 @@ std::vector<std::string> allocated(const ModelDescription& model, OrderForm form
 }
 
 TEST(PaperModelsTest, TheEngineAllocatesWhatTheFiguresDo) {
-  for (const OrderForm form : {OrderForm::k2022, OrderForm::k2024}) {
-    test::ModelBuilder a({8}), b({8}), c({8});
-    EXPECT_THAT(allocated(a.fc(6).fc(5).fc(4).model(), form),
-                UnorderedElementsAre("fully_connected0", "fully_connected1", "fully_connected2",
-                                     "loss", "fully_connected2/derivative",
-                                     "fully_connected1/derivative", "fully_connected0/derivative"));
-    EXPECT_THAT(allocated(b.fc(6).layer("sigmoid").fc(4).model(), form),
-                UnorderedElementsAre("fully_connected0", "fully_connected1", "loss",
-                                     "fully_connected1/derivative", "sigmoid0/derivative"));
-    EXPECT_THAT(allocated(c.fc(6).layer("sigmoid").layer("flatten").model(), form),
-                UnorderedElementsAre("fully_connected0", "loss", "flatten0/derivative"));
-  }
+  test::ModelBuilder a({8}), b({8}), c({8});
+  EXPECT_THAT(allocated(a.fc(6).fc(5).fc(4).model()),
+              UnorderedElementsAre("fully_connected0", "fully_connected1", "fully_connected2",
+                                   "loss", "fully_connected2/derivative",
+                                   "fully_connected1/derivative", "fully_connected0/derivative"));
+  EXPECT_THAT(allocated(b.fc(6).layer("sigmoid").fc(4).model()),
+              UnorderedElementsAre("fully_connected0", "fully_connected1", "loss",
+                                   "fully_connected1/derivative", "sigmoid0/derivative"));
+  EXPECT_THAT(allocated(c.fc(6).layer("sigmoid").layer("flatten").model()),
+              UnorderedElementsAre("fully_connected0", "loss", "flatten0/derivative"));
 }
 
 // Keeps a saved tensor of every lifespan; computes nothing.
@@ -258,51 +266,53 @@ class Lifespans final : public Layer {
   }
   LayerPlan plan(const LayerSetup&) override {
     LayerPlan plan;
-    plan.saved = {{"F", 64, F},   {"CG", 64, CG}, {"CD", 64, CD},
-                  {"AG", 64, AG}, {"B", 64, B},   {"I", 64, Lifespan::kIteration},
-                  {"M", 64, M}};
+    plan.saved = {
+        {"F", 64, F}, {"CG", 64, CG}, {"CD", 64, CD}, {"backward", 64, CG | CD}, {"M", 64, M}};
     return plan;
   }
   void forward(const LayerRun&) override {}
 };
 
-// The orders of lifespans F, CG, CD, AG, B and I of the second of four layers.
-std::vector<Orders> orders_of_lifespans(const OrderOptions& orders, bool trained) {
+using Steps = std::vector<std::string>;
+
+// The steps of lifespans F, CG, CD and both of the second of four layers.
+std::vector<Steps> steps_of_lifespans(bool clips, bool trained) {
   register_layer("lifespans", [](const std::string&, const Properties&) {
     return std::make_unique<Lifespans>();
   });
   const ModelDescription model = test::ModelBuilder({4}).fc(4).layer("lifespans").fc(3).model();
   PlanOptions options;
   options.training = true;
-  options.orders = orders;
+  options.clip_by_global_norm = clips;
   options.trainable = {"fully_connected0.weight", "fully_connected1.weight"};
   if (trained) options.trainable.insert("lifespans0.weight");
   KernelSelector kernels = test::fixed_kernels();
   const NetworkPlan plan =
       plan_network(build_graph(prepare_training(model, "mse", {}), 4), options, kernels);
-  std::vector<Orders> result;
+  std::vector<Steps> result;
   const auto& saved = plan.nodes[1].saved;
-  for (std::size_t i = 0; i + 1 < saved.size(); ++i) result.push_back(plan.pool.orders(saved[i]));
+  for (std::size_t i = 0; i + 1 < saved.size(); ++i) {
+    Steps steps;
+    if (saved[i] != kNoTensor) {
+      for (const int order : plan.pool.orders(saved[i])) {
+        const Instruction& step = plan.program[static_cast<std::size_t>(order)];
+        EXPECT_EQ(step.node, 1);
+        steps.push_back(to_string(step.kind));
+      }
+    }
+    result.push_back(steps);
+  }
   EXPECT_TRUE(plan.pool.is_always(saved.back()));
   return result;
 }
 
 TEST(PaperModelsTest, LifespansAreTheOrdersOfTheirSteps) {
-  const OrderOptions in_2022{OrderForm::k2022, false}, in_2024{OrderForm::k2024, false},
-      clipped{OrderForm::k2024, true};
-  EXPECT_THAT(orders_of_lifespans(in_2022, true),
-              ElementsAre(Orders{1}, Orders{8}, Orders{9}, Orders{9}, Orders{8, 9}, Orders{1, 11}));
-  EXPECT_THAT(orders_of_lifespans(in_2024, true),
-              ElementsAre(Orders{1}, Orders{10}, Orders{11}, Orders{12}, Orders{10, 11, 12},
-                          Orders{1, 15}));
-  EXPECT_THAT(
-      orders_of_lifespans(clipped, true),
-      ElementsAre(Orders{1}, Orders{8}, Orders{9}, Orders{14}, Orders{8, 9, 14}, Orders{1, 15}));
-  // Not trained: CD alone, at the order of CG.
-  EXPECT_THAT(orders_of_lifespans(in_2024, false),
-              ElementsAre(Orders{1}, Orders{}, Orders{10}, Orders{}, Orders{10}, Orders{1, 15}));
-  EXPECT_THAT(orders_of_lifespans(clipped, false),
-              ElementsAre(Orders{1}, Orders{}, Orders{8}, Orders{}, Orders{8}, Orders{1, 15}));
+  for (const bool clips : {false, true}) {
+    EXPECT_THAT(steps_of_lifespans(clips, true),
+                ElementsAre(Steps{"F"}, Steps{"CG"}, Steps{"CD"}, Steps{"CG", "CD"}));
+    EXPECT_THAT(steps_of_lifespans(clips, false),
+                ElementsAre(Steps{"F"}, Steps{}, Steps{"CD"}, Steps{"CD"}));
+  }
 }
 
 // What runs if any part of a chain of four trains, by the rule alone.
@@ -332,7 +342,7 @@ TEST(PaperModelsTest, LayersThatDoNotTrainMayStandAnywhere) {
       SCOPED_TRACE(std::to_string(set) + (clipped ? ", clipped" : ""));
       PlanOptions options;
       options.training = true;
-      options.orders.clip_by_global_norm = clipped;
+      options.clip_by_global_norm = clipped;
       std::vector<bool> trains;
       for (unsigned i = 0; i < 4; ++i) {
         trains.push_back((set >> i & 1) != 0);
@@ -341,7 +351,7 @@ TEST(PaperModelsTest, LayersThatDoNotTrainMayStandAnywhere) {
       KernelSelector kernels = test::fixed_kernels();
       const NetworkPlan plan = plan_network(build_graph(model, 4), options, kernels);
       std::vector<std::string> steps;
-      for (const PlannedStep& s : plan.steps)
+      for (const Instruction& s : plan.program)
         steps.push_back(to_string(s.kind) + std::to_string(s.node));
       EXPECT_EQ(steps, expected_steps(trains, clipped));
     }

@@ -89,7 +89,7 @@ TEST(ProcessorPlan, AllElsewhereHandsOverBatchesAndTheLossAlone) {
   EXPECT_EQ(transfers[0].transfer, Transfer::kTake);
   EXPECT_EQ(transfers[1].transfer, Transfer::kTake);
   EXPECT_EQ(transfers[2].transfer, Transfer::kGive);
-  EXPECT_EQ(transfers[2].step, static_cast<int>(p.plan.steps.size()));
+  EXPECT_EQ(transfers[2].step, static_cast<int>(p.plan.program.size()));
 }
 
 TEST(ProcessorPlan, RangesAreAlignedAsTheProcessorAsks) {
@@ -118,8 +118,8 @@ TEST(ProcessorPlan, NoByteThatTheProcessorTouchesIsTheCpusUnasked) {
   const PlannedOnBoth p = plan(model, assignment);
   const auto requests = memory_requests(p.plan.pool, p.plan.stays);
   std::vector<std::pair<std::size_t, std::size_t>> processors;
-  for (std::size_t s = 0; s < p.plan.steps.size(); ++s) {
-    if (!p.plan.steps[s].elsewhere) continue;
+  for (std::size_t s = 0; s < p.plan.program.size(); ++s) {
+    if (!p.plan.program[s].elsewhere) continue;
     for (const Touch& touch : p.plan.processor.steps[s].touches) {
       const MemoryRange& r = p.plan.processor.ranges[static_cast<std::size_t>(touch.range)];
       processors.emplace_back(r.offset, r.offset + r.bytes);
@@ -137,7 +137,7 @@ TEST(ProcessorPlan, NoByteThatTheProcessorTouchesIsTheCpusUnasked) {
 TEST(ProcessorPlan, AWorkspaceIsTheProcessorsNotTheCpus) {
   const ModelDescription model = prepared(mlp_model(8, 16, 3));
   const PlannedOnBoth p = plan(model, all_of(model));
-  const TensorId workspace = p.plan.nodes[0].forward_workspace;
+  const TensorId workspace = p.plan.nodes[0].workspaces[0];
   ASSERT_NE(workspace, kNoTensor);
   EXPECT_EQ(p.plan.pool.spec(workspace).info.bytes(), 1000u);
 }
@@ -147,7 +147,7 @@ TEST(ProcessorPlan, WhatTheDriverRefusesStaysWithTheCpuAndIsTold) {
   const PlannedOnBoth p = plan(model, all_of(model));
   ASSERT_FALSE(p.plan.refused.empty());
   EXPECT_EQ(p.plan.refused[0], "softmax0 F: no softmax on paper");
-  for (const PlannedStep& step : p.plan.steps) {
+  for (const Instruction& step : p.plan.program) {
     const bool is_softmax = p.graph.nodes[static_cast<std::size_t>(step.node)].type == "softmax";
     EXPECT_TRUE(!is_softmax || !step.elsewhere);
   }

@@ -66,8 +66,7 @@ NetworkCase training_case(unsigned seed) {
       std::numeric_limits<std::size_t>::max() / 4;  // the same kernels always
   plan.trainable = trainable_weights(model, &trained);
   if (random() % 3 == 0) plan.trainable = random_subset(plan.trainable, random);  // biases alone
-  plan.orders.clip_by_global_norm = random() % 3 == 0;
-  if (!plan.orders.clip_by_global_norm && random() % 4 == 0) plan.orders.form = OrderForm::k2022;
+  plan.clip_by_global_norm = random() % 3 == 0;
   plan.optimizer_states = static_cast<int>(random() % 3);
   plan.accumulate_gradients = random() % 4 == 0 && !has_batch_statistics(c.model);
   return c;
@@ -75,7 +74,7 @@ NetworkCase training_case(unsigned seed) {
 
 void expect_only_needed_steps(const NetworkPlan& plan, const Liveness& live) {
   std::vector<ExpectedStep> planned;
-  for (const PlannedStep& step : plan.steps) planned.push_back({step.kind, step.node});
+  for (const Instruction& step : plan.program) planned.push_back({step.kind, step.node});
   ASSERT_EQ(planned.size(), live.steps.size());
   for (std::size_t s = 0; s < planned.size(); ++s) {
     ASSERT_TRUE(planned[s] == live.steps[s])

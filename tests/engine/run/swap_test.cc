@@ -22,7 +22,7 @@ struct SwapCase {
 SwapCase case_of(const ModelDescription& model, std::int64_t batch, int states, bool clip) {
   SwapCase c{model, test::prepared(model), test::training_options(model, batch)};
   c.options.plan.optimizer_states = states;
-  c.options.plan.orders.clip_by_global_norm = clip;
+  c.options.plan.clip_by_global_norm = clip;
   c.options.swap_folder = std::filesystem::temp_directory_path();
   return c;
 }
@@ -78,7 +78,7 @@ TEST(SwapTest, ChangesNoBitUnderABudgetWithMeasuredTimes) {
         plan_network(build_graph(c.prepared, c.options.batch), c.options.plan, kernels);
     SwapOptions options = swap(SwapMode::kProactive);
     options.budget_bytes = plain.lower_bound_bytes * 2 / 3;
-    if (seed % 2 == 0) options.times = random_times(seed, plain.last_order + 1);
+    if (seed % 2 == 0) options.times = random_times(seed, plain.last_order() + 1);
     c.options.plan.swap = options;
     ASSERT_TRUE(test::train(c.prepared, c.options, weights, 3) == expected);
   }

@@ -12,7 +12,7 @@ NetworkOptions stepped_options(const ModelDescription& model, std::int64_t batch
                                bool clip, bool accumulate) {
   NetworkOptions options = training_options(model, batch);
   options.plan.optimizer_states = states;
-  options.plan.orders.clip_by_global_norm = clip;
+  options.plan.clip_by_global_norm = clip;
   options.plan.accumulate_gradients = accumulate;
   return options;
 }

@@ -122,16 +122,6 @@ TEST_F(TensorPoolTest, ViewsMergeByTheirOrdersNotByTheirIds) {
   EXPECT_EQ(pool_.owner(early), x);
 }
 
-TEST_F(TensorPoolTest, PlaceholdersHaveNoMemoryHere) {
-  const TensorId outside = add({0, 4}, CreateMode::kPlaceholder);
-  const TensorId flat = read_only_view(outside, {1, 2});
-  const TensorId relu = modify_view(outside, {5, 6});
-  pool_.merge();
-  EXPECT_EQ(pool_.owner(flat), outside);
-  EXPECT_EQ(pool_.owner(relu), relu);  // what is not ours is not overwritten
-  EXPECT_EQ(pool_.owners(), (std::vector<TensorId>{relu}));
-}
-
 TEST_F(TensorPoolTest, WhatLivesAlwaysHasEveryOrder) {
   const TensorId weight = add({2});
   const TensorId last = add({11});
