@@ -36,10 +36,11 @@ class Planner {
     if (options_.processor) plan_.pool.align(options_.processor->alignment());
     for (int i = 0; i < nodes(); ++i) plan_layer(i);
     plan_.values =
-        add_tensors(graph_, needs_, {options_.optimizer_states, options_.accumulate_gradients},
+        add_tensors(graph_, needs_, {options_.optimizer_states, options_.micro_batches > 1},
                     plan_.nodes, plan_.pool);
     plan_.program =
         write_program(graph_, plan_.nodes, {options_.training, options_.clip_by_global_norm});
+    describe_iteration();
     use_tensors();
     if (!options_.share_memory) keep_all_apart();
     plan_.pool.merge();
@@ -117,6 +118,14 @@ class Planner {
                                      tensors(graph_.outputs), options_.clip_by_global_norm);
   }
 
+  // Gradients are applied in the last pass of a step alone.
+  void describe_iteration() {
+    plan_.iteration.last_order = std::max(static_cast<int>(plan_.program.size()) - 1, 0);
+    plan_.iteration.passes = options_.micro_batches;
+    for (const Instruction& step : plan_.program)
+      plan_.iteration.once.push_back(step.kind == StepKind::kApplyGradient);
+  }
+
   // As the instructions do, and the host, which writes inputs and reads outputs.
   void use_tensors() {
     for (std::size_t order = 0; order < plan_.program.size(); ++order)
@@ -153,8 +162,7 @@ class Planner {
   }
 
   void place(double slack) {
-    plan_.stays =
-        plan_stays(plan_.pool, plan_.last_order(), options_.swap, lean_workspaces(), slack);
+    plan_.stays = plan_stays(plan_.pool, plan_.iteration, options_.swap, lean_workspaces(), slack);
     plan_.memory = plan_residency(plan_.pool, plan_.stays);
   }
 

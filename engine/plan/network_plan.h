@@ -33,8 +33,8 @@ struct PlanOptions {
   std::set<std::string> trainable;  // "LAYER.WEIGHT"; empty: nothing trains
   // Clipping needs every gradient before the first is applied.
   bool clip_by_global_norm = false;
-  int optimizer_states = 0;           // tensors per trained weight
-  bool accumulate_gradients = false;  // several micro-batches a step: gradients live always
+  int optimizer_states = 0;  // tensors per trained weight
+  int micro_batches = 1;     // a step; of several, gradients live always and add up
   // False: every tensor has memory of its own (the reference that sharing is tested against).
   bool share_memory = true;
   SwapOptions swap;  // training only
@@ -58,6 +58,7 @@ struct NetworkPlan {
   std::vector<NodePlan> nodes;
   std::vector<TensorId> values;  // data tensor of each value
   Program program;
+  Iteration iteration;      // what swap knows of it
   std::vector<Stay> stays;  // in memory; one an owner of the pool if nothing is swapped
   MemoryPlan memory;        // of the stays
   std::size_t lower_bound_bytes = 0;
@@ -66,12 +67,14 @@ struct NetworkPlan {
   std::vector<std::string> refused;
 
   // Of the program; 0 if it is empty.
-  int last_order() const { return std::max(static_cast<int>(program.size()) - 1, 0); }
+  int last_order() const { return iteration.last_order; }
   // The stay that holds the tensor at an order; none if it is not in memory.
   std::optional<std::size_t> stay_at(TensorId id, int order) const;
   // Where it lies then, in the pool.
   std::optional<std::size_t> offset_at(TensorId id, int order) const;
   bool swaps() const { return any_swapped(stays); }
+  // What a step moves.
+  SwapTraffic traffic() const { return moil::traffic(pool, stays, iteration.passes); }
   // The stays of an owner: from the first of the pair, before the second.
   std::pair<std::size_t, std::size_t> stays_of(TensorId owner) const;
 

@@ -264,6 +264,7 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
                          std::int64_t first_sample) {
   require_memory();
   begin_iteration();
+  if (swapper_) swapper_->begin_pass(/*whole=*/updater != nullptr);
   int order = -1;
   bool announced = !clips_;
   for (std::size_t s = 0; s < plan_.program.size(); ++s) {

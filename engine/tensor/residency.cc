@@ -90,8 +90,9 @@ SwapMode swap_mode(std::string_view name) {
                                                "\": expected off, on_demand, reduced or proactive");
 }
 
-std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapOptions& options,
-                             const WorkspaceBytes& workspaces, double slack) {
+std::vector<Stay> plan_stays(const TensorPool& pool, const Iteration& iteration,
+                             const SwapOptions& options, const WorkspaceBytes& workspaces,
+                             double slack) {
   std::vector<SwapLife> lives;
   for (std::size_t i = 0; i < pool.owners().size(); ++i) {
     const auto counted = workspaces.find(pool.owners()[i]);
@@ -100,15 +101,15 @@ std::vector<Stay> plan_stays(const TensorPool& pool, int last_order, const SwapO
     lives.push_back(life_of(pool, pool.owners()[i], bytes, options));
   }
   if (options.mode == SwapMode::kProactive && options.budget_bytes > 0) {
-    cut_to_budget(options, last_order, lives);
+    cut_to_budget(options, iteration, lives);
     for (std::size_t i = 0; i < lives.size(); ++i) lives[i].bytes = pool.requests()[i].bytes;
-    if (slack > 0) widen_windows(options, last_order, slack, lives);
+    if (slack > 0) widen_windows(options, iteration, slack, lives);
   } else if (options.mode != SwapMode::kOff) {
-    for (SwapLife& life : lives) cut_all(life, options.mode, last_order);
+    for (SwapLife& life : lives) cut_all(life, options.mode, iteration.last_order);
   }
   std::vector<Stay> stays;
   for (const SwapLife& life : lives) {
-    const std::vector<Stay> own = stays_of(life, last_order);
+    const std::vector<Stay> own = stays_of(life, iteration);
     stays.insert(stays.end(), own.begin(), own.end());
   }
   return stays;
@@ -118,13 +119,18 @@ bool any_swapped(const std::vector<Stay>& stays) {
   return std::any_of(stays.begin(), stays.end(), [](const Stay& s) { return s.swapped(); });
 }
 
-SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays) {
+SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays, int passes) {
+  const auto times = [&](bool last, bool early) {
+    return (last ? 1u : 0u) + (early ? static_cast<std::size_t>(passes - 1) : 0u);
+  };
   SwapTraffic sum;
   for (const Stay& stay : stays) {
     const std::size_t bytes = swap_aligned(pool.spec(stay.owner).info.bytes());
-    sum.transfers += (stay.loads ? 1u : 0u) + (stay.stores ? 1u : 0u);
-    if (stay.loads) sum.read_bytes += bytes;
-    if (stay.stores) sum.written_bytes += bytes;
+    const std::size_t loads = times(stay.loads, stay.loads_early);
+    const std::size_t stores = times(stay.stores, stay.stores_early);
+    sum.transfers += loads + stores;
+    sum.read_bytes += loads * bytes;
+    sum.written_bytes += stores * bytes;
   }
   return sum;
 }

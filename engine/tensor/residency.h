@@ -50,6 +50,17 @@ constexpr std::size_t swap_aligned(std::size_t bytes) {
   return (bytes + kSwapAlignment - 1) / kSwapAlignment * kSwapAlignment;
 }
 
+// What swap needs to know of a program that runs again and again. A step of several micro-batches
+// makes several passes over it, and only the last of them runs all of it.
+struct Iteration {
+  int last_order = 0;
+  std::vector<bool> once =
+      {};          // by order: whether it runs in a step's last pass alone; empty: none
+  int passes = 1;  // a step makes
+
+  bool is_once(int order) const { return !once.empty() && once[static_cast<std::size_t>(order)]; }
+};
+
 // One stay in memory. A tensor that is never swapped has one.
 struct Stay {
   TensorId owner = kNoTensor;
@@ -57,6 +68,8 @@ struct Stay {
   // Orders at which it holds memory: loading begins at `from`, storing has ended after `until`.
   int from = 0, until = 0;
   bool loads = false, stores = false;
+  // The same in a step's earlier passes: of a tensor that they leave alone neither.
+  bool loads_early = false, stores_early = false;
   bool swapped() const { return loads || stores; }
 };
 
@@ -66,17 +79,18 @@ struct Stay {
 // slack: with a budget and measured times, windows grow to so many times what their transfers take,
 // if the budget has room beside the workspaces as they are. 0: that room is left.
 using WorkspaceBytes = std::map<TensorId, std::size_t>;
-[[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, int last_order,
+[[nodiscard]] std::vector<Stay> plan_stays(const TensorPool& pool, const Iteration& iteration,
                                            const SwapOptions& options,
                                            const WorkspaceBytes& workspaces = {}, double slack = 0);
 
 [[nodiscard]] bool any_swapped(const std::vector<Stay>& stays);
 
-// Bytes moved an iteration.
+// Moved in a step of so many passes.
 struct SwapTraffic {
   std::size_t transfers = 0, read_bytes = 0, written_bytes = 0;
 };
-[[nodiscard]] SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays);
+[[nodiscard]] SwapTraffic traffic(const TensorPool& pool, const std::vector<Stay>& stays,
+                                  int passes);
 
 // What the memory planner is asked for, one request a stay; what is swapped in whole
 // kSwapAlignments.

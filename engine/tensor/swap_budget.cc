@@ -17,8 +17,11 @@ struct Cut {
 
 class SwapBudget {
  public:
-  SwapBudget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives)
-      : options_(options), last_order_(last_order), lives_(lives) {}
+  SwapBudget(const SwapOptions& options, const Iteration& iteration, std::vector<SwapLife>& lives)
+      : options_(options),
+        iteration_(iteration),
+        last_order_(iteration.last_order),
+        lives_(lives) {}
 
   // The windows follow from what is cut, and what is cut from the windows: some rounds of both.
   void cut() {
@@ -81,7 +84,7 @@ class SwapBudget {
   // Adds a life's bytes to, or takes them from, the orders at which it is in memory.
   void count(const SwapLife& life, std::vector<std::size_t>& live, bool add) const {
     const std::size_t bytes = aligned(life.bytes);
-    for (const Stay& stay : stays_of(life, last_order_)) {
+    for (const Stay& stay : stays_of(life, iteration_)) {
       for (int o = stay.from; o <= stay.until; ++o)
         live[at(o)] += add ? bytes : std::size_t{0} - bytes;
     }
@@ -152,12 +155,12 @@ class SwapBudget {
   double gain_of(const Cut& cut, std::vector<std::size_t>& live) const {
     SwapLife& life = lives_[cut.life];
     if (life.gaps[cut.gap].cut) return 0;
-    const std::size_t before = excess(live), moved_before = moved_bytes(life, last_order_);
+    const std::size_t before = excess(live), moved_before = moved_bytes(life, iteration_);
     double gain = 0;
     change_if(
         life, live, [&] { set_cut(life, cut.gap, true); },
         [&] {
-          const std::size_t after = excess(live), moved = moved_bytes(life, last_order_);
+          const std::size_t after = excess(live), moved = moved_bytes(life, iteration_);
           if (after < before) {
             gain = static_cast<double>(before - after) /
                    static_cast<double>(moved > moved_before ? moved - moved_before : 1);
@@ -211,19 +214,21 @@ class SwapBudget {
   }
 
   const SwapOptions& options_;
+  const Iteration& iteration_;
   const int last_order_;
   std::vector<SwapLife>& lives_;
 };
 
 }  // namespace
 
-void cut_to_budget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives) {
-  SwapBudget(options, last_order, lives).cut();
+void cut_to_budget(const SwapOptions& options, const Iteration& iteration,
+                   std::vector<SwapLife>& lives) {
+  SwapBudget(options, iteration, lives).cut();
 }
 
-void widen_windows(const SwapOptions& options, int last_order, double slack,
+void widen_windows(const SwapOptions& options, const Iteration& iteration, double slack,
                    std::vector<SwapLife>& lives) {
-  SwapBudget(options, last_order, lives).widen(slack);
+  SwapBudget(options, iteration, lives).widen(slack);
 }
 
 }  // namespace moil

@@ -13,12 +13,13 @@ namespace moil {
 // moved, with windows as long as the transfers take by options.times. If the budget cannot be
 // met so, windows close at the orders that exceed it; if it cannot be met at all, all that helps
 // is cut.
-void cut_to_budget(const SwapOptions& options, int last_order, std::vector<SwapLife>& lives);
+void cut_to_budget(const SwapOptions& options, const Iteration& iteration,
+                   std::vector<SwapLife>& lives);
 
 // Every window of a cut that is shorter than `slack` times its transfer grows by an order at a
 // time, in turn with the others, while that needs no more memory than the budget, or than there is
 // now. Nothing without options.times.
-void widen_windows(const SwapOptions& options, int last_order, double slack,
+void widen_windows(const SwapOptions& options, const Iteration& iteration, double slack,
                    std::vector<SwapLife>& lives);
 
 }  // namespace moil

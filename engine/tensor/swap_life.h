@@ -39,9 +39,9 @@ struct SwapLife {
 void set_cut(SwapLife& life, std::size_t gap, bool cut);
 
 // The stays that its cuts leave, in time.
-[[nodiscard]] std::vector<Stay> stays_of(const SwapLife& life, int last_order);
+[[nodiscard]] std::vector<Stay> stays_of(const SwapLife& life, const Iteration& iteration);
 
-// Bytes that an iteration loads and stores.
-[[nodiscard]] std::size_t moved_bytes(const SwapLife& life, int last_order);
+// Bytes that a step loads and stores, in all its passes.
+[[nodiscard]] std::size_t moved_bytes(const SwapLife& life, const Iteration& iteration);
 
 }  // namespace moil

@@ -28,6 +28,7 @@ Swapper::Swapper(const TensorPool& tensors, const std::vector<Stay>& stays,
     const int number = static_cast<int>(transfers_.size());
     if (stay.loads) {
       transfer.loads = true;
+      transfer.early = stay.loads_early;
       transfer.deadline = stay.first;
       events_[at(stay.from)].issued_before.push_back(number);
       events_[at(stay.first)].loaded_before.push_back(number);
@@ -36,6 +37,7 @@ Swapper::Swapper(const TensorPool& tensors, const std::vector<Stay>& stays,
     if (stay.stores) {
       const int stored = static_cast<int>(transfers_.size());
       transfer.loads = false;
+      transfer.early = stay.stores_early;
       transfer.deadline = stay.until + 1;
       events_[at(stay.last)].issued_after.push_back(stored);
       // What ends with the iteration is drained.
@@ -73,6 +75,7 @@ void Swapper::issue(std::span<const int> transfers) {
   {
     const std::lock_guard lock(mutex_);
     for (const int i : transfers) {
+      if (!whole_ && !transfers_[at(i)].early) continue;
       transfers_[at(i)].moved = 0;
       transfers_[at(i)].open = true;
       ++open_;

@@ -38,6 +38,9 @@ class Swapper {
   Swapper(const Swapper&) = delete;
   Swapper& operator=(const Swapper&) = delete;
 
+  // Whether the next pass runs the whole program, or is one of a step's earlier ones. Nothing may
+  // be under way.
+  void begin_pass(bool whole) { whole_ = whole; }
   // Until what made room for this order is stored.
   void free_order(int order);
   // Begins the loads that may begin now; until what this order uses is loaded.
@@ -51,6 +54,7 @@ class Swapper {
  private:
   struct Transfer {
     bool loads = false;
+    bool early = false;  // in a step's earlier passes too
     std::byte* memory = nullptr;
     std::size_t file_offset = 0, bytes = 0;
     int deadline = 0;  // the order that waits for it
@@ -72,6 +76,7 @@ class Swapper {
   std::vector<Transfer> transfers_;
   std::vector<OrderEvents> events_;
   std::vector<int> all_;
+  bool whole_ = true;
 
   mutable std::mutex mutex_;
   std::condition_variable handed_over_, ended_;

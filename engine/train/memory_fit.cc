@@ -64,10 +64,6 @@ class Fitter {
       config.swap.mode = SwapMode::kProactive;
       std::optional<MemoryFit> fit = swapped(config, options_.budget_bytes);
       if (!fit) break;
-      const std::int64_t micros = config.batch / micro;
-      fit->traffic.read_bytes *= static_cast<std::size_t>(micros);
-      fit->traffic.written_bytes *= static_cast<std::size_t>(micros);
-      fit->traffic.transfers *= static_cast<std::size_t>(micros);
       if (!fits(*fit)) continue;
       if (!best || fit->traffic.written_bytes < best->traffic.written_bytes) best = fit;
     }
@@ -140,7 +136,7 @@ MemoryFit plan_training(const ModelDescription& model, const std::set<std::strin
   fit.planned_bytes = lean.memory.total_bytes + fit.prefetch_bytes;
   fit.mixes_samples = std::any_of(lean.nodes.begin(), lean.nodes.end(),
                                   [](const NodePlan& n) { return n.layer.mixes_samples; });
-  fit.traffic = traffic(lean.pool, lean.stays);
+  fit.traffic = lean.traffic();
   return fit;
 }
 

@@ -66,7 +66,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
       config.selection.empty() ? trainable_weights(model, trainable_layers) : config.selection;
   plan.clip_by_global_norm = config.clip_norm > 0;
   plan.optimizer_states = static_cast<int>(states_of_weight(config.optimizer));
-  plan.accumulate_gradients = micro_batch_of(config) < config.batch;
+  plan.micro_batches = static_cast<int>(config.batch / micro_batch_of(config));
   plan.swap = config.swap;
   plan.memory_budget_bytes = config.memory_budget_bytes;
   plan.processor = config.processor;

@@ -19,7 +19,7 @@ std::string text_of(const PlacementKey& key) {
                      {"training", plan.training},
                      {"trainable", plan.trainable},
                      {"clips", plan.clip_by_global_norm},
-                     {"accumulates", plan.accumulate_gradients},
+                     {"accumulates", plan.micro_batches > 1},
                      {"swap", to_string(plan.swap.mode)},
                      {"optimizer", to_string(optimizer.kind)},
                      {"momentum", optimizer.momentum > 0},

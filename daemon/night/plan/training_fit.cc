@@ -127,12 +127,10 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
     // No selection needs more than training everything.
     night.elastic->memory_limit_bytes = night.trainer->planned_bytes();
   }
-  const NetworkPlan& plan = night.trainer->network().plan();
-  const SwapTraffic pass = traffic(plan.pool, plan.stays);
-  const auto passes = static_cast<std::uint64_t>(night.steps) *
-                      static_cast<std::uint64_t>(config.batch / micro_batch_of(config));
-  night.swap_read_bytes = passes * pass.read_bytes;
-  night.swap_written_bytes = passes * pass.written_bytes;
+  const SwapTraffic of_step = night.trainer->network().plan().traffic();
+  const auto steps = static_cast<std::uint64_t>(night.steps);
+  night.swap_read_bytes = steps * of_step.read_bytes;
+  night.swap_written_bytes = steps * of_step.written_bytes;
   at_field("/swap/max_write_bytes",
            [&] { check_swap_writes(night.swap_written_bytes, most_written(input.spec)); });
   check_budget(night, input);

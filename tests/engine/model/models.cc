@@ -204,6 +204,14 @@ void GradientRecorder::apply(const WeightUpdate& update) {
   gradients[std::string(update.name)].assign(update.gradient, update.gradient + update.elements);
 }
 
+void fill_inputs(Network& network, unsigned seed) {
+  const Dims& target = network.input_info(1).dims;
+  const auto inputs = random_values(network.input_info(0).dims.elements(), 2 * seed);
+  const auto targets = one_hot_rows(target[0], target[1], 2 * seed + 1);
+  std::copy(inputs.begin(), inputs.end(), network.input(0));
+  std::copy(targets.begin(), targets.end(), network.input(1));
+}
+
 TrainingRun train(const ModelDescription& prepared, const NetworkOptions& options,
                   const WeightMap& weights, int steps, WeightUpdater* updater) {
   KernelSelector kernels = fixed_kernels();
@@ -212,13 +220,9 @@ TrainingRun train(const ModelDescription& prepared, const NetworkOptions& option
   network.load(weights);
   SgdUpdater sgd;
   TrainingRun run;
-  const Dims& target = network.input_info(1).dims;
   for (int step = 0; step < steps; ++step) {
     const auto seed = static_cast<unsigned>(step);
-    const auto inputs = random_values(network.input_info(0).dims.elements(), 2 * seed);
-    const auto targets = one_hot_rows(target[0], target[1], 2 * seed + 1);
-    std::copy(inputs.begin(), inputs.end(), network.input(0));
-    std::copy(targets.begin(), targets.end(), network.input(1));
+    fill_inputs(network, seed);
     network.train_step(seed, updater ? updater : &sgd);
     run.losses.push_back(network.output(0)[0]);
   }

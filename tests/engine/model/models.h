@@ -96,6 +96,9 @@ class GradientRecorder : public WeightUpdater {
   std::map<std::string, std::vector<float>> gradients;
 };
 
+// A random sample of a training network's batch, and one-hot targets.
+void fill_inputs(Network& network, unsigned seed);
+
 // What training left behind: the loss of each step, then every persistent tensor.
 struct TrainingRun {
   std::vector<float> losses;

@@ -225,8 +225,8 @@ class Analysis {
       const std::size_t bytes = at(static_cast<int>(node(i).weights[w].dims.elements())) * 4;
       if (layer_plan(i).keeps(w)) add(name, t.weights[w], bytes, 0, end());
       if (!options_.training || !trains(i, w)) continue;
-      const int first = options_.accumulate_gradients ? 0 : time(StepKind::kComputeGradient, i);
-      const int last = options_.accumulate_gradients ? end() : time(StepKind::kApplyGradient, i);
+      const int first = options_.micro_batches > 1 ? 0 : time(StepKind::kComputeGradient, i);
+      const int last = options_.micro_batches > 1 ? end() : time(StepKind::kApplyGradient, i);
       add(name + "'", t.gradients[w], bytes, first, last);
       for (const TensorId state : t.states[w]) add(name + " state", state, bytes, 0, end());
     }

@@ -118,7 +118,7 @@ TEST(NetworkPlanTest, OptimizerStatesAndAccumulatedGradientsLiveAlways) {
   EXPECT_TRUE(once.plan().pool.is_always(once.tensor("fully_connected0.weight/state1")));
   EXPECT_FALSE(once.plan().pool.is_always(once.tensor("fully_connected0.weight/gradient")));
   EXPECT_TRUE(once.plan().pool.is_always(once.tensor("fully_connected1.weight")));
-  options.accumulate_gradients = true;
+  options.micro_batches = 2;
   const PlannedNetwork often(test::prepared(kMlp), options);
   EXPECT_TRUE(often.plan().pool.is_always(often.tensor("fully_connected0.weight/gradient")));
 }

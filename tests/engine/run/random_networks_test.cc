@@ -68,7 +68,7 @@ NetworkCase training_case(unsigned seed) {
   if (random() % 3 == 0) plan.trainable = random_subset(plan.trainable, random);  // biases alone
   plan.clip_by_global_norm = random() % 3 == 0;
   plan.optimizer_states = static_cast<int>(random() % 3);
-  plan.accumulate_gradients = random() % 4 == 0 && !has_batch_statistics(c.model);
+  if (random() % 4 == 0 && !has_batch_statistics(c.model)) plan.micro_batches = 2;
   return c;
 }
 

@@ -123,10 +123,10 @@ TEST(SwapTest, ABudgetIsMetWithFewerBytesMoved) {
     c.options.plan.memory_budget_bytes = 0;
     const auto budget = static_cast<std::size_t>(share * static_cast<double>(bound(c, {})));
     const NetworkPlan plan = plan_with(budget);
-    const SwapTraffic moved = traffic(plan.pool, plan.stays);
+    const SwapTraffic moved = plan.traffic();
     EXPECT_LE(plan.lower_bound_bytes, budget + kSwapAlignment * plan.stays.size());
     EXPECT_GE(moved.read_bytes + moved.written_bytes, moved_before);
-    EXPECT_LE(moved.written_bytes, traffic(all.pool, all.stays).written_bytes);
+    EXPECT_LE(moved.written_bytes, all.traffic().written_bytes);
     moved_before = moved.read_bytes + moved.written_bytes;
   }
   EXPECT_GT(moved_before, 0u);
@@ -142,11 +142,63 @@ TEST(SwapTest, CountsWhatThePlanSays) {
   test::SgdUpdater updater;
   constexpr int kSteps = 3;
   for (int step = 0; step < kSteps; ++step) network.train_step(1, &updater);
-  const SwapTraffic planned = traffic(network.plan().pool, network.plan().stays);
+  const SwapTraffic planned = network.plan().traffic();
   const SwapStatistics counted = network.swap_statistics();
   EXPECT_EQ(counted.read_bytes, kSteps * planned.read_bytes);
   EXPECT_EQ(counted.written_bytes, kSteps * planned.written_bytes);
   EXPECT_EQ(counted.transfers, kSteps * planned.transfers);
+}
+
+// Steps of several micro-batches, and all that persists after them.
+std::map<std::string, std::vector<float>> train_in_micro_batches(const SwapCase& c, int steps,
+                                                                 SwapStatistics* moved = nullptr,
+                                                                 SwapTraffic* planned = nullptr) {
+  KernelSelector kernels = test::fixed_kernels();
+  Network network(c.prepared, c.options, kernels);
+  network.allocate();
+  network.load(test::random_weights(c.model, 1));
+  test::SgdUpdater updater;
+  const int passes = c.options.plan.micro_batches;
+  for (int pass = 0; pass < steps * passes; ++pass) {
+    const bool last = pass % passes == passes - 1;
+    test::fill_inputs(network, static_cast<unsigned>(pass));
+    network.train_step(1, last ? &updater : nullptr, pass % passes > 0);
+  }
+  if (moved) *moved = network.swap_statistics();
+  if (planned) *planned = network.plan().traffic();
+  std::map<std::string, std::vector<float>> left;
+  for (const PersistentTensor& tensor : network.persistent()) {
+    const auto data = tensor.data();
+    left[tensor.name].assign(data.values.begin(), data.values.end());
+  }
+  return left;
+}
+
+// Gradients are applied once a step, and what applying needs is moved once.
+TEST(SwapTest, OptimizerStatesDoNotTravelInTheMiddleOfAStep) {
+  SwapCase c = case_of(wide_chain(), 4, 2, false);
+  std::size_t states = 0;
+  for (const auto& [name, weight] : test::random_weights(c.model, 1))
+    states += 2 * swap_aligned(4 * weight.data.size());
+  c.options.plan.micro_batches = 3;
+  const auto expected = train_in_micro_batches(c, 2);
+  for (const SwapMode mode : {SwapMode::kOnDemand, SwapMode::kReduced, SwapMode::kProactive}) {
+    SCOPED_TRACE(to_string(mode));
+    c.options.plan.swap = swap(mode);
+    SwapStatistics moved;
+    SwapTraffic planned;
+    EXPECT_TRUE(train_in_micro_batches(c, 2, &moved, &planned) == expected);
+    EXPECT_EQ(moved.read_bytes, 2 * planned.read_bytes);
+    EXPECT_EQ(moved.written_bytes, 2 * planned.written_bytes);
+    EXPECT_EQ(moved.transfers, 2 * planned.transfers);
+    KernelSelector kernels = test::fixed_kernels();
+    NetworkPlan plan =
+        plan_network(build_graph(c.prepared, c.options.batch), c.options.plan, kernels);
+    const SwapTraffic of_three = plan.traffic();
+    plan.iteration.passes = 1;
+    EXPECT_LE(of_three.read_bytes, 3 * plan.traffic().read_bytes - 2 * states);
+    EXPECT_LE(of_three.written_bytes, 3 * plan.traffic().written_bytes - 2 * states);
+  }
 }
 
 TEST(SwapTest, WantsAFolderItCanWriteIn) {

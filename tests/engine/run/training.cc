@@ -13,7 +13,7 @@ NetworkOptions stepped_options(const ModelDescription& model, std::int64_t batch
   NetworkOptions options = training_options(model, batch);
   options.plan.optimizer_states = states;
   options.plan.clip_by_global_norm = clip;
-  options.plan.accumulate_gradients = accumulate;
+  if (accumulate) options.plan.micro_batches = 2;
   return options;
 }
 

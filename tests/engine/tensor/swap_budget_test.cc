@@ -24,7 +24,8 @@ SwapOptions options(std::size_t budget, int last_order) {
 }
 
 std::vector<Stay> widened(const TensorPool& pool, std::size_t budget, int last_order) {
-  return plan_stays(pool, last_order, options(budget, last_order), {}, /*slack=*/1.25);
+  return plan_stays(pool, {.last_order = last_order}, options(budget, last_order), {},
+                    /*slack=*/1.25);
 }
 
 class Pool {
@@ -107,7 +108,7 @@ TEST(SwapBudget, LeavesRoomForWorkspaces) {
     p.add(32 * kMebibyte, {10});
     const TensorId workspace = p.add(mebibytes * kMebibyte, {11});
     const TensorPool& pool = p.merged();
-    const auto stays = plan_stays(pool, 12, options(32 * kMebibyte, 12),
+    const auto stays = plan_stays(pool, {.last_order = 12}, options(32 * kMebibyte, 12),
                                   {{workspace, 1 * kMebibyte}}, /*slack=*/2);
     ASSERT_EQ(of(stays, waits).size(), 2U);
     EXPECT_EQ(of(stays, waits)[1].from, mebibytes == 1 ? 11 : 12);
@@ -120,7 +121,7 @@ TEST(SwapBudget, LoadsOfOneDiskAreNotPlannedAtTheSameTime) {
   Pool p;
   const TensorId later = p.add(15 * kMebibyte, {0, 12}), earlier = p.add(15 * kMebibyte, {0, 11});
   p.add(32 * kMebibyte, {5});
-  const auto stays = plan_stays(p.merged(), 12, options(32 * kMebibyte, 12));
+  const auto stays = plan_stays(p.merged(), {.last_order = 12}, options(32 * kMebibyte, 12));
   ASSERT_EQ(of(stays, later).size(), 2U);
   ASSERT_EQ(of(stays, earlier).size(), 2U);
   EXPECT_EQ(of(stays, later)[1].from, 10);
@@ -162,7 +163,7 @@ TEST(SwapBudget, PlansRandomPools) {
     const TensorPool& pool = p.merged();
     SwapOptions all = options(0, last);
     all.mode = SwapMode::kOnDemand;
-    const std::size_t budget = peak(pool, plan_stays(pool, last, all), last);
+    const std::size_t budget = peak(pool, plan_stays(pool, {.last_order = last}, all), last);
     const auto stays = widened(pool, budget, last);
     EXPECT_LE(peak(pool, stays, last), budget);
     for (const TensorId owner : pool.owners())
