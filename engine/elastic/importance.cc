@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/layers/weight_order.h"
+#include "engine/train/weight_step.h"
 
 namespace moil {
 namespace {
@@ -91,12 +92,14 @@ class Probe final : public WeightUpdater {
   void change(const WeightUpdate& u) const {
     const auto factor = factors_.find(u.name);
     const double rate = factor == factors_.end() ? learning_rate_ : learning_rate_ * factor->second;
-    optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, rate,
-                       /*gradient_scale=*/1, /*step=*/1});
+    OptimizerStep step = optimizer_step(u);
+    step.learning_rate = rate;
+    optimizer_->apply(step);
   }
 
   double importance_of(const WeightUpdate& u, const WeightSpec& spec, const float* then) const {
     const float *gradient = u.gradient, *now = u.weight;
+    if (u.has_rows) return importance_of_rows(u, then);
     switch (metric_) {
       case ImportanceMetric::kGradient:
         return sum_of(spec,
@@ -111,6 +114,22 @@ class Probe final : public WeightUpdater {
     return sum_of(spec, [=](std::int64_t m, std::int64_t f) {
       return -double{gradient[m]} * (double{now[m]} - double{then[f]});
     });
+  }
+
+  // The other rows have no gradient and were not updated.
+  double importance_of_rows(const WeightUpdate& u, const float* then) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < u.rows.size(); ++r) {
+      const std::int64_t at = u.rows[r] * u.row_elements;
+      const float* gradient = u.gradient + static_cast<std::int64_t>(r) * u.row_elements;
+      for (std::int64_t i = 0; i < u.row_elements; ++i) {
+        const double change = double{u.weight[at + i]} - double{then[at + i]};
+        if (metric_ == ImportanceMetric::kGradient) sum += std::abs(double{gradient[i]});
+        if (metric_ == ImportanceMetric::kUpdate) sum += std::abs(change);
+        if (metric_ == ImportanceMetric::kLoss) sum -= double{gradient[i]} * change;
+      }
+    }
+    return sum;
   }
 
   const WeightMap& weights_;

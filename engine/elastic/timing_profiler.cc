@@ -88,7 +88,7 @@ class Profiler {
     std::vector<double> of_weights;
     for (const WeightSpec& w : node.weights) {
       std::string name = weight_name(node, w);
-      if (!w.trainable || !trainable_.contains(name)) continue;
+      if (!w.trainable || w.repeats || !trainable_.contains(name)) continue;
       of_weights.push_back(static_cast<double>(w.dims.elements()));
       elements += of_weights.back();
       const double apply = updates_.median_seconds(name);

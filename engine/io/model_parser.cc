@@ -42,8 +42,13 @@ Property read_property(const JsonNode& node) {
 }
 
 InputDescription read_input(const JsonNode& node) {
-  node.only({"name", "dims"});
+  node.only({"name", "dims", "type"});
   InputDescription input{node.at("name").word(), {}};
+  if (node.json.contains("type")) {
+    const JsonNode type = node.at("type");
+    if (type.json != "float32" && type.json != "int32") type.fail("\"float32\" or \"int32\"");
+    if (type.json == "int32") input.type = ElementType::kInt32;
+  }
   const JsonNode dims = node.at("dims");
   for (const JsonNode& dim : dims.items("a list of dimensions"))
     input.dims.push_back(dim.integer(1));
@@ -54,10 +59,16 @@ InputDescription read_input(const JsonNode& node) {
 }
 
 LayerDescription read_layer(const JsonNode& node) {
-  node.only({"name", "type", "inputs", "properties"});
+  node.only({"name", "type", "inputs", "properties", "shares"});
   LayerDescription layer{node.at("name").word(), node.at("type").word(), {}, {}};
   for (const JsonNode& input : node.at("inputs").items("a list of names")) {
     layer.inputs.push_back(input.word());
+  }
+  if (node.json.contains("shares")) {
+    const JsonNode shares = node.at("shares");
+    if (!shares.json.is_object()) shares.fail("an object");
+    for (const auto& [name, value] : shares.json.items())
+      layer.shares[name] = JsonNode{value, child_pointer(shares.pointer, name), node.where}.word();
   }
   if (!node.json.contains("properties")) return layer;
   const JsonNode properties = node.at("properties");

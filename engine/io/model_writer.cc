@@ -43,6 +43,7 @@ OrderedJson to_json(const LayerDescription& layer) {
         },
         property);
   }
+  for (const auto& [name, weight] : layer.shares) json["shares"][name] = weight;
   return json;
 }
 
@@ -61,6 +62,7 @@ std::string format_model(const ModelDescription& model) {
     std::vector<OrderedJson> inputs, layers;
     for (const InputDescription& input : model.inputs) {
       inputs.push_back({{"name", input.name}, {"dims", input.dims}});
+      if (input.type != ElementType::kFloat32) inputs.back()["type"] = to_string(input.type);
     }
     for (const LayerDescription& layer : model.layers) layers.push_back(to_json(layer));
     return "{\n  \"format\": \"moil-model\",\n  \"version\": " +

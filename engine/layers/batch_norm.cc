@@ -163,15 +163,16 @@ void BatchNorm::derivative_sums(const LayerRun& run, float* sums, std::byte* wor
 
 void BatchNorm::write_gradients(const LayerRun& run, const float* sums) const {
   const std::int64_t channels = shape_.channels;
-  const auto write = [&](float* gradient, std::int64_t c, float value) {
-    gradient[c] = run.accumulate ? gradient[c] + value : value;
+  const auto write = [&](Weight w, std::int64_t c, float value) {
+    float* gradient = run.gradients[w];
+    gradient[c] = run.adds(w) ? gradient[c] + value : value;
   };
   for (std::int64_t c = 0; c < channels; ++c) {
-    if (train_beta_) write(run.gradients[kBeta], c, sums[c]);
+    if (train_beta_) write(kBeta, c, sums[c]);
     if (!train_gamma_) continue;
     const float inverse = batch_statistics_ ? statistics(run)[channels + c]
                                             : inverse_deviation(run.weights[kRunningVar][c]);
-    write(run.gradients[kGamma], c, sums[channels + c] * inverse);
+    write(kGamma, c, sums[channels + c] * inverse);
   }
 }
 

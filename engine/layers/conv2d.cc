@@ -182,7 +182,7 @@ void Conv2d::compute_gradient(const LayerRun& run) {
   float* bias = p_.bias ? run.gradients[1] : nullptr;
   if (!gradient_) {
     column_sum(shape_.out_pixels(), shape_.out_channels, run.output_derivatives[0], bias,
-               run.accumulate, run.workspace);
+               run.adds(1), run.workspace);
     return;
   }
   ConvArgs args;
@@ -190,7 +190,11 @@ void Conv2d::compute_gradient(const LayerRun& run) {
   args.output_derivative = run.output_derivatives[0];
   args.weight_gradient = run.gradients[0];
   args.bias_gradient = bias;
-  args.accumulate = run.accumulate;
+  // One flag for both: what starts anew starts from zeros.
+  args.accumulate = run.adds(0) || (bias && run.adds(1));
+  if (args.accumulate && !run.adds(0))
+    std::fill_n(args.weight_gradient, shape_.weight_elements(), 0.0F);
+  if (args.accumulate && bias && !run.adds(1)) std::fill_n(bias, shape_.out_channels, 0.0F);
   args.workspace = run.workspace;
   gradient_->run(args);
 }

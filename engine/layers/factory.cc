@@ -10,6 +10,7 @@
 #include "engine/layers/batch_norm.h"
 #include "engine/layers/conv2d.h"
 #include "engine/layers/dropout.h"
+#include "engine/layers/embedding.h"
 #include "engine/layers/fully_connected.h"
 #include "engine/layers/global_average_pool.h"
 #include "engine/layers/layer_norm.h"
@@ -76,6 +77,7 @@ Table built_in_layers() {
         {.takes_one_input = true, .owns_weights = true, .rows_property = "out_channels"}}},
       {"dropout",
        {make_dropout, {.takes_one_input = true, .draws = true, .vanishes_in_inference = true}}},
+      {"embedding", {make_embedding, {.owns_weights = true, .takes_integers = true}}},
       {"flatten", {make_flatten, kMoves}},
       {"fully_connected",
        {make_fully_connected,

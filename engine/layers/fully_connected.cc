@@ -139,12 +139,12 @@ void FullyConnected::compute_gradient(const LayerRun& run) {
   const float* dy = run.output_derivatives[0];
   if (run.gradients[0] && rows_ <= kFewRows)
     gemm_transposed_a(rows_, features_, p_.units, dy, p_.units, run.inputs[0], features_,
-                      run.accumulate, run.gradients[0], features_);
+                      run.adds(0), run.gradients[0], features_);
   else if (run.gradients[0])
     sgemm(Transpose::kYes, Transpose::kNo, p_.units, features_, rows_, 1.0F, dy, p_.units,
-          run.inputs[0], features_, run.accumulate ? 1.0F : 0.0F, run.gradients[0], features_);
+          run.inputs[0], features_, run.adds(0) ? 1.0F : 0.0F, run.gradients[0], features_);
   if (p_.bias && run.gradients[1])
-    column_sum(rows_, p_.units, dy, run.gradients[1], run.accumulate, run.workspace);
+    column_sum(rows_, p_.units, dy, run.gradients[1], run.adds(1), run.workspace);
 }
 
 void FullyConnected::compute_derivative(const LayerRun& run) {

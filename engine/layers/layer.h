@@ -51,6 +51,10 @@ struct WeightSpec {
   bool trainable = true;    // false: a statistic that F updates itself (batch norm)
   bool decays = true;       // whether weight decay applies (not to biases and norms)
   std::int64_t groups = 1;  // for kConvolution
+  // Set by the graph. The weight's name in files: "LAYER.WEIGHT", another layer's if it is shared.
+  std::string full_name = {};
+  bool shared = false;   // another layer has it, too
+  bool repeats = false;  // a layer before this one has it
 };
 
 // What the graph tells a layer when it plans.
@@ -66,8 +70,10 @@ struct LayerSetup {
   struct {
     std::size_t forward = kNoLimit, gradient = kNoLimit, derivative = kNoLimit;
   } workspace_limits;
-  bool pack_convolutions = true;   // inference (PlanOptions)
-  bool forward_elsewhere = false;  // another processor may compute F: weights stay unpacked
+  bool pack_convolutions = true;          // inference (PlanOptions)
+  bool forward_elsewhere = false;         // another processor may compute F: weights stay unpacked
+  int micro_batches = 1;                  // whose gradients add up
+  std::vector<bool> dense_gradient = {};  // one a weight spec: it may not be of rows
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
   bool computes_gradient() const {
@@ -119,10 +125,17 @@ struct LayerPlan {
   // One a weight; false: it is read in weights_changed() alone (inference, packed into a saved
   // tensor), the pool holds no room for it, and its pointer is null in F. Empty: all are kept.
   std::vector<bool> keeps_weight;
+  // One a weight: the most rows of its gradient that the micro-batches of a step touch together. CG
+  // then leaves a RowGradient (tensor/row_gradient.h). 0, or empty: the gradient is dense.
+  std::vector<std::int64_t> gradient_rows = {};
+  std::int64_t rows_of_gradient(std::size_t weight) const {
+    return gradient_rows.empty() ? 0 : gradient_rows[weight];
+  }
   bool keeps(std::size_t weight) const { return keeps_weight.empty() || keeps_weight[weight]; }
 };
 
-// Pointers of one step. What the step may not touch is null.
+// Pointers of one step. What the step does not touch, by what the layer planned, is null. Elements
+// are float32 unless the tensor's TensorInfo says otherwise: then see as().
 struct LayerRun {
   std::span<const float* const> inputs;
   std::span<float* const> outputs;
@@ -132,9 +145,18 @@ struct LayerRun {
   std::span<float* const> gradients;                 // null if not trained
   std::span<std::byte* const> saved;
   std::byte* workspace = nullptr;
-  bool accumulate = false;        // CG adds to the gradients instead of overwriting them
+  bool accumulate = false;        // CG adds to all gradients instead of overwriting them
+  std::uint32_t adds_to = 0;      // CG adds to these: bit w is weight w, shared with a later layer
   std::int64_t first_sample = 0;  // of a micro-batch, in its batch
   std::uint64_t random_key = 0;   // differs per (seed, iteration, layer); the same in F, CG and CD
+
+  // Whether CG adds to the gradient of a weight.
+  bool adds(std::size_t weight) const { return accumulate || (adds_to >> weight & 1) != 0; }
+  // A pointer of the lists above as its elements are.
+  template <class T>
+  static const T* as(const float* tensor) {
+    return reinterpret_cast<const T*>(tensor);
+  }
 };
 
 class Layer {

@@ -104,8 +104,8 @@ void LayerNorm::compute_gradient(const LayerRun& run) {
                    add_all(terms, to + columns_, 0, columns_);
                  }
                });
-  store_sums(sums, columns_, run.accumulate, run.gradients[kScale]);
-  store_sums(sums + columns_, columns_, run.accumulate, run.gradients[kShift]);
+  store_sums(sums, columns_, run.adds(kScale), run.gradients[kScale]);
+  store_sums(sums + columns_, columns_, run.adds(kShift), run.gradients[kShift]);
 }
 
 void LayerNorm::compute_derivative(const LayerRun& run) {

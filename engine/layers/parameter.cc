@@ -175,7 +175,7 @@ void JoinedParameter::compute_gradient(const LayerRun& run) {
       rows_, columns_, width, run.workspace, [&](std::int64_t begin, std::int64_t end, float* to) {
         add_gradients(run.inputs[0], run.output_derivatives[0], begin, end, to);
       });
-  store_sums(sums, width, run.accumulate, run.gradients[0]);
+  store_sums(sums, width, run.adds(0), run.gradients[0]);
 }
 
 void JoinedParameter::compute_derivative(const LayerRun& run) {
@@ -228,7 +228,7 @@ class PrependParameter final : public Layer {
 
   void compute_gradient(const LayerRun& run) override {
     float* gradient = run.gradients[0];
-    if (!run.accumulate) std::fill(gradient, gradient + own_, 0.0F);
+    if (!run.adds(0)) std::fill(gradient, gradient + own_, 0.0F);
     for (std::int64_t n = 0; n < batch_; ++n) {
       const float* dy = run.output_derivatives[0] + n * (own_ + rest_);
       const std::array<const float*, 2> terms = {gradient, dy};

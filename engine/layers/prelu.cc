@@ -60,7 +60,7 @@ class Prelu final : public Layer {
                  });
     if (shared_)
       for (std::int64_t c = 1; c < columns_; ++c) sums[0] += sums[c];
-    store_sums(sums, shared_ ? 1 : columns_, run.accumulate, run.gradients[0]);
+    store_sums(sums, shared_ ? 1 : columns_, run.adds(0), run.gradients[0]);
   }
 
   void compute_derivative(const LayerRun& run) override {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/layers/factory.h"
+#include "engine/layers/traits.h"
 
 namespace moil {
 namespace {
@@ -36,6 +37,9 @@ class GraphBuilder {
     if (description_.outputs.empty()) fail("model \"" + description_.name + "\" names no output");
     for (const auto& name : description_.outputs)
       graph_.outputs.push_back(find(name, "the model's outputs"));
+    for (const auto& [layer, weight] : borrowed_)
+      if (!owned_.contains(weight))
+        fail("layer \"" + layer + "\" shares \"" + weight + "\", which no layer has");
     return std::move(graph_);
   }
 
@@ -65,7 +69,11 @@ class GraphBuilder {
       node.inputs.push_back(id);
       infos.push_back(graph_.values[static_cast<std::size_t>(id)].info);
     }
-    naming(layer, [&] { node.weights = node.layer->weights(infos); });
+    naming(layer, [&] {
+      check_types(layer, infos);
+      node.weights = node.layer->weights(infos);
+      name_weights(layer, index, node);
+    });
     int slot = 0;
     for (const auto& info : infer_outputs(*node.layer, layer, infos)) {
       const std::string name = slot == 0 ? layer.name : layer.name + ":" + std::to_string(slot);
@@ -74,9 +82,52 @@ class GraphBuilder {
     graph_.nodes.push_back(std::move(node));
   }
 
+  static void check_types(const LayerDescription& layer, const std::vector<TensorInfo>& infos) {
+    const bool takes_integers = layer_traits(layer.type).takes_integers;
+    for (const TensorInfo& info : infos) {
+      if (takes_integers != (info.type == ElementType::kInt32))
+        fail(std::string("it reads ") + (takes_integers ? "int32" : "float32") +
+             ", and its input is " + to_string(info.type));
+    }
+  }
+
+  // Weights of one full name are one weight.
+  void name_weights(const LayerDescription& layer, int index, Node& node) {
+    for (const auto& [own, other] : layer.shares) {
+      if (std::none_of(node.weights.begin(), node.weights.end(),
+                       [&own = own](const WeightSpec& w) { return w.name == own; }))
+        fail("it has no weight \"" + own + "\" to share");
+      borrowed_.emplace(layer.name, other);
+    }
+    for (std::size_t w = 0; w < node.weights.size(); ++w) {
+      WeightSpec& spec = node.weights[w];
+      const auto shared = layer.shares.find(spec.name);
+      const std::string own = layer.name + "." + spec.name;
+      spec.full_name = shared == layer.shares.end() ? own : shared->second;
+      if (spec.full_name == own) owned_.insert(own);
+      const auto [first, is_new] = first_of_.try_emplace(spec.full_name, std::pair(index, w));
+      if (!is_new)
+        join(graph_.nodes[static_cast<std::size_t>(first->second.first)], first->second.second,
+             spec);
+    }
+  }
+
+  static void join(Node& first, std::size_t w, WeightSpec& spec) {
+    WeightSpec& other = first.weights[w];
+    if (!(other.dims == spec.dims) || other.order != spec.order || other.groups != spec.groups ||
+        other.trainable != spec.trainable)
+      fail("its weight \"" + spec.name + "\" (" + spec.dims.to_string() + ") cannot be \"" +
+           spec.full_name + "\" of layer \"" + first.name + "\" (" + other.dims.to_string() + ")");
+    if (!spec.trainable) fail("\"" + spec.full_name + "\" is no weight that is trained");
+    spec.shared = spec.repeats = other.shared = true;
+  }
+
   const ModelDescription& description_;
   Graph graph_;
   std::map<std::string, int> values_;
+  std::map<std::string, std::pair<int, std::size_t>> first_of_;  // by full name: node and weight
+  std::set<std::string> owned_;
+  std::multimap<std::string, std::string> borrowed_;  // layer, full name
 };
 
 }  // namespace
@@ -102,6 +153,7 @@ TensorInfo input_info(const InputDescription& input, std::int64_t batch) {
   dims.insert(dims.end(), input.dims.begin(), input.dims.end());
   TensorInfo info{Dims(dims)};
   if (info.dims.rank() == 4) info.layout = Layout::kChannelsLast;
+  info.type = input.type;
   return info;
 }
 
@@ -113,12 +165,13 @@ std::vector<TensorInfo> infer_outputs(const Layer& layer, const LayerDescription
 }
 
 std::string weight_name(const Node& node, const WeightSpec& weight) {
-  return node.name + "." + weight.name;
+  return weight.full_name.empty() ? node.name + "." + weight.name : weight.full_name;
 }
 
 std::size_t weight_bytes(const Node& node) {
   std::size_t elements = 0;
-  for (const WeightSpec& w : node.weights) elements += static_cast<std::size_t>(w.dims.elements());
+  for (const WeightSpec& w : node.weights)
+    if (!w.repeats) elements += static_cast<std::size_t>(w.dims.elements());
   return elements * sizeof(float);
 }
 

@@ -46,7 +46,7 @@ struct Graph {
 };
 
 // Throws kInvalidArgument naming the layer: duplicate or unknown names, a cycle, shapes that do not
-// fit, unknown types or properties. batch >= 1.
+// fit, unknown types or properties, weights shared that are not alike. batch >= 1.
 [[nodiscard]] Graph build_graph(const ModelDescription& description, std::int64_t batch);
 
 // An input of the model for one batch size.
@@ -57,9 +57,9 @@ struct Graph {
                                                     const LayerDescription& description,
                                                     std::span<const TensorInfo> inputs);
 
-// The name weights go by in files: "LAYER.WEIGHT".
+// The name weights go by in files: "LAYER.WEIGHT", of the layer that has it if it is shared.
 std::string weight_name(const Node& node, const WeightSpec& weight);
-// What all its weights and statistics take, trained or not.
+// What all its weights and statistics take, trained or not; one that is shared is its first node's.
 [[nodiscard]] std::size_t weight_bytes(const Node& node);
 [[nodiscard]] std::size_t weight_bytes(const Graph& graph);
 

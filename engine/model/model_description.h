@@ -16,7 +16,8 @@ namespace moil {
 
 struct InputDescription {
   std::string name;
-  std::vector<std::int64_t> dims;  // of one sample, without batch: [C, H, W] or [F]
+  std::vector<std::int64_t> dims;            // of one sample, without batch: [C, H, W] or [F]
+  ElementType type = ElementType::kFloat32;  // or kInt32
 };
 
 struct LayerDescription {
@@ -24,6 +25,8 @@ struct LayerDescription {
   std::string type;                 // "conv2d", "batch_norm", ...
   std::vector<std::string> inputs;  // names of inputs or layers ("name:1" for a second output)
   Properties properties;
+  // Weights that are another layer's, by this layer's name for them: {"weight": "LAYER.WEIGHT"}.
+  std::map<std::string, std::string> shares = {};
 };
 
 // Layers may stand in any order that names no layer before it is defined.

@@ -77,6 +77,8 @@ std::string find_classifier(const ModelDescription& model) {
   const Graph graph = build_graph(model, 1);
   std::vector<const Node*> passed;
   const Node* node = last_weighted(graph, &passed);
+  if (node != nullptr && shares_weights(model, node->name))
+    throw refuse("layer \"" + node->name + "\" shares its weights with another layer");
   if (node != nullptr && is_classifier(*node)) return node->name;
   if (node != nullptr) throw refuse("layer \"" + node->name + "\" stands behind it");
   const Value& end = passed.empty()

@@ -12,6 +12,9 @@ namespace moil {
 // The same, which `all` has no longer.
 [[nodiscard]] WeightMap take_weights_of(const ModelDescription& part, WeightMap& all);
 
+// Whether a layer has a weight that another layer has, too.
+[[nodiscard]] bool shares_weights(const ModelDescription& model, const std::string& layer);
+
 // kBadData listing what is missing, unknown or of other dims.
 void check_weights(const Graph& graph, const WeightMap& weights);
 

@@ -1,6 +1,7 @@
 #include "engine/plan/graph_tensors.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "base/error.h"
@@ -124,6 +125,25 @@ class TensorAdder {
         add_bytes(node(i).name + "/workspace " + to_string(kind), bytes, TensorKind::kWorkspace);
   }
 
+  // As large as the weight, or as many rows as CG leaves.
+  TensorInfo gradient_info(int i, std::size_t w) const {
+    TensorInfo info{node(i).weights[w].dims, Layout::kPlain};
+    const std::int64_t rows = nodes_[at(i)].layer.rows_of_gradient(w);
+    if (rows == 0) return info;
+    info.dims = Dims{rows, info.dims.elements_per_sample()};
+    info.form = TensorForm::kRows;
+    return info;
+  }
+
+  // A tensor of its own, or the same as that of the node before that has the weight.
+  TensorId add_of_weight(const std::string& name, const TensorInfo& info, TensorKind kind) {
+    const auto [first, is_new] = of_weights_.try_emplace(name, kNoTensor);
+    const TensorId id =
+        is_new ? add(name, info, kind) : add(name, info, kind, CreateMode::kExtend, first->second);
+    if (is_new) first->second = id;
+    return id;
+  }
+
   void add_weight(int i, std::size_t w) {
     NodePlan& n = nodes_[at(i)];
     const WeightSpec& spec = node(i).weights[w];
@@ -134,13 +154,14 @@ class TensorAdder {
     n.states.emplace_back();
     if (n.layer.keeps(w)) {
       n.weights.back() =
-          add(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
+          add_of_weight(name, info, spec.trainable ? TensorKind::kWeight : TensorKind::kStatistic);
       pool_.use_always(n.weights.back());
     }
     if (!needs_.trained[at(i)][w]) return;
-    n.gradients.back() = add(name + "/gradient", info, TensorKind::kGradient);
+    n.gradients.back() =
+        add_of_weight(name + "/gradient", gradient_info(i, w), TensorKind::kGradient);
     if (options_.accumulate_gradients) pool_.use_always(n.gradients.back());
-    for (int s = 0; s < options_.optimizer_states; ++s) {
+    for (int s = 0; s < options_.optimizer_states && !spec.repeats; ++s) {
       n.states.back().push_back(
           add(name + "/state" + std::to_string(s), info, TensorKind::kOptimizerState));
       pool_.use_always(n.states.back().back());
@@ -153,6 +174,7 @@ class TensorAdder {
   std::vector<NodePlan>& nodes_;
   TensorPool& pool_;
   std::vector<TensorId> values_;
+  std::map<std::string, TensorId> of_weights_;  // by name: weights and gradients
 };
 
 }  // namespace

@@ -72,7 +72,10 @@ class Planner {
                      &kernels_,
                      limits_[at(i)],
                      options_.pack_convolutions,
-                     forward_elsewhere};
+                     forward_elsewhere,
+                     options_.micro_batches};
+    for (const WeightSpec& spec : node(i).weights)
+      setup.dense_gradient.push_back(spec.shared || !options_.row_gradients);
     for (const int v : node(i).inputs)
       setup.input_needs_derivative.push_back(needs_.derivative[at(v)]);
     NodePlan& n = plan_.nodes[at(i)];
@@ -103,9 +106,19 @@ class Planner {
       n.elsewhere[static_cast<std::size_t>(kind)] = std::move(step);
     };
     send(StepKind::kForward, n.has_forward_work(), n.layer.forward_workspace);
-    send(StepKind::kComputeGradient, n.computes_gradient, n.layer.gradient_workspace);
+    send(StepKind::kComputeGradient, n.computes_gradient && !has_special_gradients(i),
+         n.layer.gradient_workspace);
     send(StepKind::kComputeDerivative, n.has_derivative_work(), n.layer.derivative_workspace);
-    n.updates_elsewhere = options_.updates_elsewhere && is_assigned(i, StepKind::kApplyGradient);
+    n.updates_elsewhere = options_.updates_elsewhere && !has_special_gradients(i) &&
+                          is_assigned(i, StepKind::kApplyGradient);
+  }
+
+  // Gradients of rows, and of weights that several nodes have, are the CPU's.
+  bool has_special_gradients(int i) const {
+    for (std::size_t w = 0; w < node(i).weights.size(); ++w)
+      if (node(i).weights[w].shared || plan_.nodes[at(i)].layer.rows_of_gradient(w) > 0)
+        return true;
+    return false;
   }
 
   void plan_hand_over() {

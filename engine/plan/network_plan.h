@@ -33,8 +33,9 @@ struct PlanOptions {
   std::set<std::string> trainable;  // "LAYER.WEIGHT"; empty: nothing trains
   // Clipping needs every gradient before the first is applied.
   bool clip_by_global_norm = false;
-  int optimizer_states = 0;  // tensors per trained weight
-  int micro_batches = 1;     // a step; of several, gradients live always and add up
+  int optimizer_states = 0;   // tensors per trained weight
+  bool row_gradients = true;  // whoever applies gradients knows those of rows
+  int micro_batches = 1;      // a step; of several, gradients live always and add up
   // False: every tensor has memory of its own (the reference that sharing is tested against).
   bool share_memory = true;
   SwapOptions swap;  // training only

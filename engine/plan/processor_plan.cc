@@ -49,7 +49,7 @@ class ProcessorPlanBuilder {
     for (const Operand& operand : plan_.program[step].operands) {
       const auto stay = plan_.stay_at(operand.tensor, static_cast<int>(step));
       if (!stay) continue;
-      const bool writes = operand.access == Access::kWrite;
+      const bool writes = moil::writes(operand.access);
       const auto known = std::find_if(touches.begin(), touches.end(),
                                       [&](const StayTouch& t) { return t.stay == *stay; });
       if (known != touches.end()) {

@@ -33,7 +33,7 @@ struct Operand {
   std::int32_t index = 0;  // which input, output, weight or saved tensor of the layer
   std::int16_t state = 0;  // of kState: which of the weight's
   OperandRole role = OperandRole::kInput;
-  Access access = Access::kRead;
+  Access access = Access::kRead;  // kAdd: on top of an earlier instruction's
 };
 
 struct Instruction {

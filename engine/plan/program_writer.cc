@@ -1,5 +1,8 @@
 #include "engine/plan/program_writer.h"
 
+#include <set>
+#include <string>
+
 #include "base/index.h"
 
 namespace moil {
@@ -61,6 +64,13 @@ class ProgramWriter {
     return updates ? Access::kWrite : Access::kRead;
   }
 
+  // Backward comes from the last node: of those that share a weight, it writes and the others add.
+  Access gradient_access(int i, std::size_t w) {
+    const WeightSpec& spec = graph_.nodes[at(i)].weights[w];
+    const bool first = !spec.shared || written_.insert(spec.full_name).second;
+    return first ? Access::kWrite : Access::kAdd;
+  }
+
   // F, CG or CD. What a layer saves may be written by any step that touches it.
   void write_layer_step(int i, StepKind kind) {
     const NodePlan& n = nodes_[at(i)];
@@ -81,8 +91,8 @@ class ProgramWriter {
     for (std::size_t w = 0; w < n.weights.size(); ++w)
       if (forward || has(n.layer.weights, step))
         writer.add(OperandRole::kWeight, w, n.weights[w], weight_access(i, w, kind));
-    if (kind == StepKind::kComputeGradient)
-      writer.add_all(OperandRole::kGradient, n.gradients, Access::kWrite);
+    for (std::size_t w = 0; kind == StepKind::kComputeGradient && w < n.gradients.size(); ++w)
+      writer.add(OperandRole::kGradient, w, n.gradients[w], gradient_access(i, w));
     for (std::size_t s = 0; s < n.saved.size(); ++s)
       if (has(n.layer.saved[s].lifespan, step | Lifespan::kMax))
         writer.add(OperandRole::kSaved, s, n.saved[s], Access::kWrite);
@@ -90,12 +100,22 @@ class ProgramWriter {
     program_.push_back(writer.done());
   }
 
+  // A shared weight's gradient is whole behind CG of the first node that has it.
+  bool applies(int i, std::size_t w) const {
+    return nodes_[at(i)].gradients[w] != kNoTensor && !graph_.nodes[at(i)].weights[w].repeats;
+  }
+  bool applies_any(int i) const {
+    for (std::size_t w = 0; w < nodes_[at(i)].gradients.size(); ++w)
+      if (applies(i, w)) return true;
+    return false;
+  }
+
   void write_update(int i) {
     const NodePlan& n = nodes_[at(i)];
-    if (!n.computes_gradient) return;
+    if (!applies_any(i)) return;
     InstructionWriter writer(i, StepKind::kApplyGradient, n.updates_elsewhere);
     for (std::size_t w = 0; w < n.gradients.size(); ++w) {
-      if (n.gradients[w] == kNoTensor) continue;
+      if (!applies(i, w)) continue;
       writer.add(OperandRole::kWeight, w, n.weights[w], Access::kWrite);
       writer.add(OperandRole::kGradient, w, n.gradients[w], Access::kRead);
       for (std::size_t s = 0; s < n.states[w].size(); ++s)
@@ -107,6 +127,7 @@ class ProgramWriter {
   const Graph& graph_;
   const std::vector<NodePlan>& nodes_;
   const ProgramOptions& options_;
+  std::set<std::string> written_;  // gradients of shared weights
   Program program_;
 };
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "base/error.h"
 #include "base/index.h"
 #include "base/process_memory.h"
 #include "engine/run/processor_run.h"
 #include "engine/tensor/memory_pool.h"
+#include "engine/tensor/row_gradient.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/tensor/swapper.h"
 
@@ -18,7 +20,19 @@ struct Network::StepRun {
   OperandTable<float*> at;
   std::vector<std::byte*> saved;
   std::vector<WeightUpdate> updates;
+  std::vector<std::optional<RowGradient>> row_gradients;  // of the updates
   std::uint64_t key = 0;
+  std::uint32_t adds_to = 0;
+
+  // What CG left, as those who apply it see it.
+  std::span<const WeightUpdate> current_updates() {
+    for (std::size_t u = 0; u < updates.size(); ++u) {
+      if (!row_gradients[u]) continue;
+      updates[u].rows = row_gradients[u]->rows();
+      updates[u].elements = row_gradients[u]->count() * row_gradients[u]->width();
+    }
+    return updates;
+  }
 };
 
 namespace {
@@ -127,14 +141,29 @@ std::unique_ptr<Network::StepRun> Network::bind(std::size_t step) const {
     return data(operand.tensor, static_cast<int>(step));
   };
   auto run = std::make_unique<StepRun>(
-      StepRun{{instruction, planned, nullptr, find}, {}, {}, mix(at(instruction.node) + 1)});
+      StepRun{{instruction, planned, nullptr, find}, {}, {}, {}, mix(at(instruction.node) + 1)});
   for (float* saved : run->at.saved) run->saved.push_back(reinterpret_cast<std::byte*>(saved));
+  for (const Operand& operand : instruction.operands)
+    if (operand.access == Access::kAdd) run->adds_to |= 1U << operand.index;
   const Node& node = graph_.nodes[at(instruction.node)];
   for (std::size_t w = 0; w < planned.weights.size(); ++w) {
-    if (run->at.gradients[w] == nullptr) continue;
-    run->updates.push_back({plan_.pool.spec(planned.weights[w]).name, run->at.weights[w],
-                            run->at.gradients[w], run->at.states[w],
-                            node.weights[w].dims.elements(), node.weights[w].decays});
+    if (run->at.gradients[w] == nullptr || node.weights[w].repeats) continue;
+    WeightUpdate update{plan_.pool.spec(planned.weights[w]).name,
+                        run->at.weights[w],
+                        run->at.gradients[w],
+                        run->at.states[w],
+                        node.weights[w].dims.elements(),
+                        node.weights[w].decays};
+    const TensorInfo& gradient = plan_.pool.spec(planned.gradients[w]).info;
+    run->row_gradients.emplace_back();
+    if (gradient.form == TensorForm::kRows) {
+      RowGradient& rows = run->row_gradients.back().emplace(run->at.gradients[w], gradient.dims[0],
+                                                            gradient.dims[1]);
+      update.gradient = rows.values();
+      update.has_rows = true;
+      update.row_elements = rows.width();
+    }
+    run->updates.push_back(update);
   }
   return run;
 }
@@ -150,6 +179,7 @@ LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumula
           run.saved,
           reinterpret_cast<std::byte*>(run.at.workspace),
           accumulate,
+          run.adds_to,
           first_sample,
           mix(key ^ run.key)};
 }
@@ -274,11 +304,12 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
         run_step(s, random_key, accumulate, first_sample);
         if (elsewhere_) elsewhere_->read_after(s);
         if (clips_ && updater && kind == StepKind::kComputeGradient)
-          for (const WeightUpdate& update : runs_[s]->updates) updater->gradient_ready(update);
+          for (const WeightUpdate& update : runs_[s]->current_updates())
+            updater->gradient_ready(update);
       } else if (updater != nullptr) {
         if (!announced) updater->all_gradients_ready();
         announced = true;
-        for (const WeightUpdate& update : runs_[s]->updates) updater->apply(update);
+        for (const WeightUpdate& update : runs_[s]->current_updates()) updater->apply(update);
       }
     });
   }
@@ -303,6 +334,7 @@ const TensorInfo& Network::output_info(std::size_t i) const {
   return graph_.values[at(graph_.outputs.at(i))].info;
 }
 float* Network::input(std::size_t i) { return data(plan_.values[at(graph_.inputs.at(i))], 0); }
+std::int32_t* Network::integers(std::size_t i) { return reinterpret_cast<std::int32_t*>(input(i)); }
 const float* Network::output(std::size_t i) const {
   return data(plan_.values[at(graph_.outputs.at(i))], plan_.last_order());
 }

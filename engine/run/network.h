@@ -43,8 +43,12 @@ struct WeightUpdate {
   float* weight = nullptr;
   const float* gradient = nullptr;
   std::span<float* const> states;
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;  // of the gradient
   bool decays = true;
+  // Not empty: the gradient has these rows of the weight alone, one behind the other.
+  std::span<const std::int32_t> rows = {};
+  bool has_rows = false;  // the gradient is of this form; then `rows` may be empty
+  std::int64_t row_elements = 0;
   // If AG is another processor's, that processor alone has the gradient and the states.
   const WeightElsewhere* elsewhere = nullptr;
 };
@@ -134,7 +138,8 @@ class Network {
 
   std::size_t inputs() const { return graph_.inputs.size(); }
   const TensorInfo& input_info(std::size_t i) const;
-  float* input(std::size_t i);  // overwritten by in-place steps: fill it before each step
+  float* input(std::size_t i);            // overwritten by in-place steps: fill it before each step
+  std::int32_t* integers(std::size_t i);  // the same of an input of integers
   const TensorInfo& output_info(std::size_t i) const;
   const float* output(std::size_t i) const;
 

@@ -118,10 +118,15 @@ void Network::move_in(WeightMap& weights) {
   const auto read = [&](const std::string& name) -> const NamedTensor& {
     return find_weight(weights, name);
   };
+  std::map<std::string, int> last;  // node that has the weight
+  for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i)
+    for (const WeightSpec& spec : graph_.nodes[at(i)].weights)
+      last[weight_name(graph_.nodes[at(i)], spec)] = i;
   for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
     load_node(i, read, true);
     const Node& node = graph_.nodes[at(i)];
-    for (const WeightSpec& spec : node.weights) weights.erase(weight_name(node, spec));
+    for (const WeightSpec& spec : node.weights)
+      if (last.at(weight_name(node, spec)) == i) weights.erase(weight_name(node, spec));
   }
   release_idle_memory();  // what the weights came in
 }

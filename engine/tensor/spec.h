@@ -53,10 +53,30 @@ enum class TensorKind : std::uint8_t {
 };
 const char* to_string(TensorKind kind);
 
+enum class ElementType : std::uint8_t { kFloat32, kBfloat16, kInt8, kInt32 };
+const char* to_string(ElementType type);  // "float32"
+constexpr std::size_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::kBfloat16:
+      return 2;
+    case ElementType::kInt8:
+      return 1;
+    case ElementType::kFloat32:
+    case ElementType::kInt32:
+      break;
+  }
+  return 4;
+}
+
+// kRows: some rows of a larger tensor, at most dims[0], each with its number (row_gradient.h).
+enum class TensorForm : std::uint8_t { kDense, kRows };
+
 struct TensorInfo {
   Dims dims;
   Layout layout = Layout::kPlain;
-  std::size_t bytes() const { return static_cast<std::size_t>(dims.elements()) * sizeof(float); }
+  ElementType type = ElementType::kFloat32;
+  TensorForm form = TensorForm::kDense;
+  std::size_t bytes() const;
 };
 
 using TensorId = std::int32_t;

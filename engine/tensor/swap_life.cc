@@ -37,7 +37,7 @@ std::vector<Stay> stays_of(const SwapLife& life, const Iteration& iteration) {
   std::size_t begin = 0;
   for (std::size_t u = 0; u < life.uses.size(); ++u) {
     const bool early = !iteration.is_once(life.uses[u].order);
-    const bool writes_now = life.uses[u].access == Access::kWrite;
+    const bool writes_now = moil::writes(life.uses[u].access);
     writes = writes || writes_now;
     used_early = used_early || early;
     writes_early = writes_early || (early && writes_now);

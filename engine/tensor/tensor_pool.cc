@@ -18,7 +18,7 @@ void merge_uses(std::vector<TensorUse>& uses) {
   std::size_t kept = 0;
   for (const TensorUse& use : uses) {
     if (kept > 0 && uses[kept - 1].order == use.order) {
-      if (use.access == Access::kWrite) uses[kept - 1].access = Access::kWrite;
+      if (writes(use.access)) uses[kept - 1].access = Access::kWrite;
     } else {
       uses[kept++] = use;
     }

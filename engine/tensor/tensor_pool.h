@@ -17,8 +17,9 @@
 namespace moil {
 
 // Whether a use may change the data. What was only read since it was written to a swap file need
-// not be written again.
-enum class Access : std::uint8_t { kRead, kWrite };
+// not be written again. kAdd reads what it changes.
+enum class Access : std::uint8_t { kRead, kWrite, kAdd };
+constexpr bool writes(Access access) { return access != Access::kRead; }
 
 struct TensorUse {
   int order = 0;

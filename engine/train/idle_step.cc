@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "engine/train/weight_step.h"
+
 namespace moil {
 
 IdleUpdater::IdleUpdater(const OptimizerConfig& config) : optimizer_(make_optimizer(config)) {}
 
-void IdleUpdater::apply(const WeightUpdate& u) {
-  optimizer_->apply({u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/0,
-                     /*gradient_scale=*/1, /*step=*/1, u.elsewhere});
-}
+void IdleUpdater::apply(const WeightUpdate& u) { optimizer_->apply(optimizer_step(u)); }
 
 void fill_inputs_with_zeros(Network& network) {
   for (std::size_t i = 0; i < network.inputs(); ++i)

@@ -1,5 +1,6 @@
 #include "engine/train/optimizer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -29,6 +30,25 @@ Decay decay_of(const OptimizerStep& step, double weight_decay, bool decoupled) {
   return {weight_decay, 1};
 }
 
+// update(offset in the weight, its gradient, begin, end), for all that has a gradient.
+template <class Update>
+void over_elements(const OptimizerStep& step, const Update& update) {
+  if (!step.has_rows) {
+    parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+      update(std::int64_t{0}, step.gradient, begin, end);
+    });
+    return;
+  }
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementGrain / step.row_elements);
+  parallel_for(static_cast<std::int64_t>(step.rows.size()), grain,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t r = begin; r < end; ++r)
+                   update(step.rows[static_cast<std::size_t>(r)] * step.row_elements,
+                          step.gradient + r * step.row_elements, std::int64_t{0},
+                          step.row_elements);
+               });
+}
+
 class Sgd final : public Optimizer {
  public:
   explicit Sgd(const OptimizerConfig& config) : config_(config) {}
@@ -49,9 +69,10 @@ class Sgd final : public Optimizer {
     k.nesterov = config_.nesterov;
     if (step.elsewhere) return step.elsewhere->update(k);
     float* momentum = config_.momentum == 0 ? nullptr : step.state[0];
-    parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-      sgd_update(k, step.weight, step.gradient, momentum, begin, end);
-    });
+    over_elements(
+        step, [&](std::int64_t at, const float* gradient, std::int64_t begin, std::int64_t end) {
+          sgd_update(k, step.weight + at, gradient, momentum ? momentum + at : nullptr, begin, end);
+        });
   }
 
  private:
@@ -79,9 +100,11 @@ class Adam final : public Optimizer {
     k.root_scale = static_cast<float>(1 / std::sqrt(1 - std::pow(config_.beta2, t)));
     k.epsilon = static_cast<float>(config_.epsilon);
     if (step.elsewhere) return step.elsewhere->update(k);
-    parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-      adam_update(k, step.weight, step.gradient, step.state[0], step.state[1], begin, end);
-    });
+    over_elements(
+        step, [&](std::int64_t at, const float* gradient, std::int64_t begin, std::int64_t end) {
+          adam_update(k, step.weight + at, gradient, step.state[0] + at, step.state[1] + at, begin,
+                      end);
+        });
   }
 
  private:

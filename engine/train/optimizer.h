@@ -7,7 +7,10 @@
 //
 // sgd, adam and adamw compute what torch.optim does. sgdw is sgd with decoupled decay: w shrinks by
 // lr * weight_decay * w first, and the decay never enters the momentum (ElasticTrainer, §5).
-// Users' own ones are registered by name (custom.h).
+// A gradient of rows (an embedding's) updates those rows as a dense one would; weights, momentum
+// and moments of the others stand still, and nothing of them decays, as with
+// torch.optim.SparseAdam. (torch.optim.SGD moves rows by their momentum as long as it lasts.)
+// Users' own ones are registered by name (custom.h); they are given dense gradients.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +56,11 @@ struct OptimizerStep {
   std::int64_t step = 1;      // this tensor's, counted from 1: adam's bias correction
   // Not null: AG is another processor's, and weight, gradient and state are not to be read.
   const WeightElsewhere* elsewhere = nullptr;
+  // If has_rows, the gradient holds these rows of the weight alone, each of row_elements, and
+  // `elements` counts them.
+  std::span<const std::int32_t> rows = {};
+  bool has_rows = false;
+  std::int64_t row_elements = 0;
 };
 
 class Optimizer {

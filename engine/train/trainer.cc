@@ -1,5 +1,6 @@
 #include "engine/train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -11,6 +12,7 @@
 #include "engine/train/clip.h"
 #include "engine/train/finite.h"
 #include "engine/train/prefetcher.h"
+#include "engine/train/weight_step.h"
 
 namespace moil {
 namespace {
@@ -19,6 +21,14 @@ std::set<std::string> all_layers(const ModelDescription& model) {
   std::set<std::string> names;
   for (const auto& layer : model.layers) names.insert(layer.name);
   return names;
+}
+
+// Of what the update touched.
+bool is_finite(const WeightUpdate& update) {
+  if (!update.has_rows) return all_finite(update.weight, update.elements);
+  return std::all_of(update.rows.begin(), update.rows.end(), [&](std::int32_t row) {
+    return all_finite(update.weight + row * update.row_elements, update.row_elements);
+  });
 }
 
 double process_cpu_seconds() {
@@ -71,7 +81,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.memory_budget_bytes = config.memory_budget_bytes;
   plan.processor = config.processor;
   plan.assignment = config.assignment;
-  plan.updates_elsewhere = config.optimizer.custom.empty();
+  plan.updates_elsewhere = plan.row_gradients = config.optimizer.custom.empty();
   return input;
 }
 
@@ -220,11 +230,13 @@ std::int64_t Trainer::count_update(std::string_view weight) {
 }
 
 void Trainer::apply(const WeightUpdate& update) {
-  optimizer_->apply({update.weight, update.gradient, update.states, update.elements, update.decays,
-                     rate_of(update.name), share_ * clip_scale_, count_update(update.name),
-                     update.elsewhere});
+  OptimizerStep step = optimizer_step(update);
+  step.learning_rate = rate_of(update.name);
+  step.gradient_scale = share_ * clip_scale_;
+  step.step = count_update(update.name);
+  optimizer_->apply(step);
   if (update.elsewhere) return;  // the next loss tells
-  if (!all_finite(update.weight, update.elements)) not_finite_ = update.name;
+  if (!is_finite(update)) not_finite_ = update.name;
 }
 
 }  // namespace moil

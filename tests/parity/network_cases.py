@@ -11,10 +11,11 @@ STEPS, BATCH, CLASSES = 5, 6, 4
 
 
 class Net:
-    """Writes layers; a layer reads the one before it unless told otherwise."""
+    """Writes layers; a layer reads the one before it unless told otherwise. rows: of the table that the inputs
+    are numbers of; None: they are floats."""
 
-    def __init__(self, dims):
-        self.dims, self.layers, self.last = dims, [], "input"
+    def __init__(self, dims, rows=None):
+        self.dims, self.rows, self.layers, self.last = dims, rows, [], "input"
 
     def add(self, type_, inputs=None, name=None, **properties):
         name = name or f"{type_}{len(self.layers)}"
@@ -78,6 +79,24 @@ def ends_in_sigmoid(net):
     return net
 
 
+def words_net():
+    """A table of which a batch reads few rows, some of them often."""
+    net = Net([7], rows=500)
+    net.add("embedding", rows=500, width=6)
+    net.add("flatten")
+    net.add("fully_connected", units=9)
+    net.add("tanh")
+    net.add("fully_connected", units=CLASSES)
+    return net
+
+
+def inputs_of(net, random, samples):
+    if net.rows is None:
+        return random(samples, *net.dims)
+    few = torch.randint(net.rows, (20,))
+    return few[torch.randint(20, (samples, *net.dims))].to(torch.float64)
+
+
 def new_weights(net, random):
     """Parameters and statistics by "layer.weight", from the shapes that run() meets."""
     weights, shapes = {}, {"input": [2] + net.dims}
@@ -96,6 +115,8 @@ def new_weights(net, random):
         elif layer["type"] == "fully_connected":
             uniform(f"{name}.weight", p["units"], shape[1], fan_in=shape[1])
             uniform(f"{name}.bias", p["units"], fan_in=shape[1])
+        elif layer["type"] == "embedding":
+            weights[f"{name}.weight"] = random(p["rows"], p["width"])
         elif layer["type"] == "batch_norm":
             weights[f"{name}.gamma"] = random(shape[1], low=0.5, high=1.5)
             weights[f"{name}.beta"] = random(shape[1])
@@ -118,6 +139,8 @@ def step(layer, values, weights, frozen):
                         p["padding"], 1, p["groups"])
     if layer["type"] == "fully_connected":
         return F.linear(x[0], weights[f"{name}.weight"], weights[f"{name}.bias"])
+    if layer["type"] == "embedding":
+        return F.embedding(x[0].long(), weights[f"{name}.weight"], sparse=True)
     if layer["type"] == "batch_norm":
         return F.batch_norm(x[0], weights[f"{name}.running_mean"], weights[f"{name}.running_var"],
                             weights[f"{name}.gamma"], weights[f"{name}.beta"], not frozen)
@@ -145,6 +168,16 @@ def loss_of(kind, logits, target):
     return F.binary_cross_entropy_with_logits(logits, target)
 
 
+def make_optimizers(config, decaying, others, tables):
+    """What reads few rows of a table is trained by PyTorch's sparse optimizers."""
+    optimizers = [make_optimizer(config, decaying, others)]
+    if tables and config["kind"] == "sgd":
+        optimizers.append(torch.optim.SGD(tables, config["learning_rate"]))
+    elif tables:
+        optimizers.append(torch.optim.SparseAdam(tables, config["learning_rate"], eps=config["epsilon"]))
+    return optimizers
+
+
 def make_optimizer(config, decaying, others):
     groups = [{"params": decaying, "weight_decay": config["weight_decay"]},
               {"params": others, "weight_decay": 0.0}]
@@ -163,29 +196,38 @@ def network(out, random, name, net, config, clip_norm, loss="softmax_cross_entro
         if key.split(".")[0] in trained and "running" not in key:
             params[key] = weights[key] = weights[key].clone().requires_grad_(True)
     start = {key: out.tensor(value) for key, value in weights.items()}
-    decaying = [w for key, w in params.items() if key.endswith(".weight")]
+    tables = [w for key, w in params.items() if key.startswith("embedding")]
+    decaying = [w for key, w in params.items() if key.endswith(".weight") and not key.startswith("embedding")]
     others = [w for key, w in params.items() if not key.endswith(".weight")]
-    optimizer = make_optimizer(config, decaying, others)
-    x = random(STEPS * BATCH, *net.dims)
+    optimizers = make_optimizers(config, decaying, others, tables)
+    x = inputs_of(net, random, STEPS * BATCH)
     labels = torch.randint(CLASSES, (STEPS * BATCH,))
     target = F.one_hot(labels, CLASSES).to(torch.float64)
     losses = []
     for i in range(STEPS):
         batch = slice(i * BATCH, (i + 1) * BATCH)
         value = loss_of(loss, run(net, weights, x[batch], trained), target[batch])
-        optimizer.zero_grad()
+        for optimizer in optimizers:
+            optimizer.zero_grad()
         value.backward()
         if clip_norm:
             torch.nn.utils.clip_grad_norm_(list(params.values()), clip_norm)
-        optimizer.step()
+        for optimizer in optimizers:
+            if isinstance(optimizer, torch.optim.SparseAdam):  # its epsilon is of a root without correction
+                optimizer.param_groups[0]["eps"] = config["epsilon"] * (1 - 0.999 ** (i + 1)) ** 0.5
+            optimizer.step()
         losses.append(value.item())
-    out.add("network", name, dims=net.dims, layers=net.layers, output=net.last, batch=BATCH,
+    out.add("network", name, dims=net.dims, integers=net.rows is not None, layers=net.layers, output=net.last, batch=BATCH,
             config=config, clip_norm=clip_norm, loss=loss, trained=trained, losses=losses,
             inputs=out.tensor(x), targets=out.tensor(target), start=start,
             end={key: out.tensor(value) for key, value in weights.items()})
 
 
 def network_cases(out, random):
+    plain = {"kind": "sgd", "learning_rate": 0.5, "momentum": 0.0, "weight_decay": 0.01}
+    lazy = {"kind": "adamw", "learning_rate": 0.01, "weight_decay": 0.05, "epsilon": 1e-5}
+    for config in (plain, lazy):
+        network(out, random, f"words {config['kind']}", words_net(), config, 0.0)
     sgd = {"kind": "sgd", "learning_rate": 0.05, "momentum": 0.9, "weight_decay": 0.01}
     adamw = {"kind": "adamw", "learning_rate": 0.002, "weight_decay": 0.05, "epsilon": 1e-5}
     for title, make in (("residual", residual_net), ("mobile", mobile_net)):

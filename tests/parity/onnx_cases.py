@@ -235,5 +235,47 @@ def write_case(name, make, size):
     print(name, flush=True)
 
 
+class Tied(torch.nn.Module):
+    """A recurrent cell unrolled over five words, and logits by the table that the words come from."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = torch.nn.Embedding(30, 8)
+        self.read = torch.nn.Linear(8, 8)
+        self.keep = torch.nn.Linear(8, 8, bias=False)
+
+    def forward(self, numbers):
+        words = self.words(numbers)
+        state = torch.tanh(self.read(words[:, 0]))
+        for i in range(1, 5):
+            state = torch.tanh(self.read(words[:, i]) + self.keep(state))
+        return F.linear(state, self.words.weight)
+
+
+def write_tied():
+    """Five steps of training, each on six samples."""
+    torch.manual_seed(3)
+    model, steps, batch = Tied(), 5, 6
+    numbers, target = torch.randint(30, (steps * batch, 5)), torch.randint(30, (steps * batch,))
+    torch.onnx.export(model, numbers[:1], FOLDER / "tied.onnx", opset_version=13, input_names=["numbers"],
+                      output_names=["logits"], dynamic_axes={"numbers": {0: "n"}}, do_constant_folding=False)
+    exact = copy.deepcopy(model).double()
+    optimizer = torch.optim.SGD(exact.parameters(), 0.2, momentum=0.9)
+    losses = []
+    for i in range(steps):
+        part = slice(i * batch, (i + 1) * batch)
+        loss = F.cross_entropy(exact(numbers[part]), target[part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    tensors = {"numbers": numbers, "target": F.one_hot(target, 30), "losses": torch.stack(losses)}
+    for name, parameter in exact.named_parameters():
+        tensors[f"end/{name}"] = parameter
+    write_safetensors(FOLDER / "tied.safetensors", tensors)
+    print("tied", flush=True)
+
+
+write_tied()
 for model_name, (maker, image_size) in MODELS.items():
     write_case(model_name, maker, image_size)

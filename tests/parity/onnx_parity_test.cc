@@ -2,8 +2,10 @@
 // PyTorch's own, and export and import again.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "engine/device/conv/kernel_selector.h"
 #include "engine/io/onnx/onnx_reader.h"
@@ -11,6 +13,7 @@
 #include "engine/layers/weight_order.h"
 #include "engine/model/preparation.h"
 #include "engine/run/network.h"
+#include "engine/train/trainer.h"
 #include "tests/engine/io/onnx/exported.h"
 #include "tests/parity/cases.h"
 
@@ -142,6 +145,66 @@ TEST_P(OnnxParity, GradientsAreAsPyTorchComputesThem) {
 
 TEST_P(OnnxParity, ExportedAndImportedAgainIsTheSame) {
   for (const std::string form : {"", "-folded"}) onnx::expect_fixed(import(GetParam() + form));
+}
+
+// Words' numbers and one-hot targets, in their order.
+class WordSource : public BatchSource {
+ public:
+  explicit WordSource(const WeightMap& expected)
+      : numbers_(expected.at("numbers")), targets_(expected.at("target")) {}
+  std::int64_t size() const override { return numbers_.dims[0]; }
+  void read(std::span<const std::int64_t> samples, const Batch& batch) override {
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const auto row = [&](const NamedTensor& t) {
+        return t.data.begin() + samples[s] * t.dims[1];
+      };
+      std::transform(row(numbers_), row(numbers_) + numbers_.dims[1], batch.inputs[0].row(s),
+                     [](float x) { return std::bit_cast<float>(static_cast<std::int32_t>(x)); });
+      std::copy_n(row(targets_), targets_.dims[1], batch.targets[0].row(s));
+    }
+  }
+
+ private:
+  const NamedTensor &numbers_, &targets_;
+};
+
+// A recurrent cell unrolled over five words, whose table also gives the logits.
+TEST(OnnxParityOfTies, TiedWeightsTrainAsInPyTorch) {
+  if (!fs::exists(kFolder / "tied.safetensors"))
+    GTEST_SKIP() << "no cases: PyTorch is not installed, or the test onnx_cases has not run (ctest "
+                    "runs it first)";
+  const WeightMap expected = read_safetensors(kFolder / "tied.safetensors").tensors;
+  const onnx::ImportedModel model = import("tied");
+  EXPECT_EQ(model.weights.size(), 4U);  // the table, the cell's two matrices and its bias
+  TrainerConfig config;
+  config.optimizer.learning_rate = 0.2;
+  config.optimizer.momentum = 0.9;
+  config.batch = 6;
+  KernelSelector kernels = first_kernels();
+  Trainer trainer(model.description, nullptr, config, kernels);
+  trainer.allocate(model.weights);
+  WordSource source(expected);
+  std::vector<float> losses;
+  Trainer::Callbacks callbacks;
+  callbacks.order = [&](std::int64_t) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(source.size()));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  };
+  callbacks.on_step = [&](std::int64_t, std::int64_t, double loss) {
+    losses.push_back(static_cast<float>(loss));
+    return true;
+  };
+  ASSERT_TRUE(trainer.run(source, callbacks));
+  EXPECT_LE(distance(losses, expected.at("losses").data), 1e-4);
+  WeightMap end;
+  trainer.network().save(end);
+  ASSERT_EQ(end.size(), 4U);
+  for (const auto& [name, tensor] : end) {
+    ASSERT_TRUE(expected.contains("end/" + name)) << name;
+    EXPECT_LE(distance(tensor.data, expected.at("end/" + name).data), 1e-4) << name;
+  }
+  onnx::expect_fixed(model);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, OnnxParity, ::testing::ValuesIn(kModels),

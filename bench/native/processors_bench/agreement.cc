@@ -5,6 +5,7 @@
 #include <random>
 
 #include "bench/native/processors_bench/network.h"
+#include "engine/model/initial_weights.h"
 
 namespace moil::bench {
 namespace {

@@ -51,6 +51,7 @@ struct GraphValue {
   std::string name;
   std::vector<std::int64_t> dims;  // -1: not said, or symbolic
   bool is_float = true;
+  bool is_integer = false;  // of 32 or 64 bits
 };
 
 struct Graph {

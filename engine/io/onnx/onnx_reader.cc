@@ -161,6 +161,8 @@ GraphValue read_value(const pb::ValueInfoProto& proto) {
   value.is_float = type.elem_type() == pb::TensorProto::FLOAT ||
                    type.elem_type() == pb::TensorProto::FLOAT16 ||
                    type.elem_type() == pb::TensorProto::DOUBLE;
+  value.is_integer =
+      type.elem_type() == pb::TensorProto::INT32 || type.elem_type() == pb::TensorProto::INT64;
   for (const auto& dim : type.shape().dim())
     value.dims.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
   return value;

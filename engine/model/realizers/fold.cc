@@ -6,6 +6,7 @@
 #include "engine/model/graph.h"
 #include "engine/model/realizers/insert.h"
 #include "engine/model/realizers/realizers.h"
+#include "engine/model/weights.h"
 
 namespace moil {
 namespace {
@@ -110,7 +111,8 @@ ModelDescription fold(const ModelDescription& model, WeightMap* weights,
   return absorb_into_source(model, [&](LayerDescription& source, const LayerDescription& layer) {
     if (only != nullptr && !only->contains(layer.name)) return false;
     if (!layer_traits(layer.type).normalises_over_batch || !has_weights_to_fold_into(source.type) ||
-        source.properties.contains("activation")) {
+        source.properties.contains("activation") || shares_weights(model, source.name) ||
+        shares_weights(model, layer.name)) {
       return false;
     }
     if (weights) fold_weights(*weights, source, layer);

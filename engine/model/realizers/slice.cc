@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "engine/model/graph.h"
@@ -28,6 +29,27 @@ void check_head(const ModelDescription& model, const ModelDescription& head,
 
 }  // namespace
 
+namespace {
+
+// A weight that the backbone keeps as it is cannot be one that the head trains.
+void check_weights_apart(const ModelDescription& backbone, const ModelDescription& head,
+                         const std::string& split) {
+  std::map<std::string, std::string> layer_of;  // by full name
+  for (const Node& node : build_graph(backbone, 1).nodes)
+    for (const WeightSpec& spec : node.weights) layer_of[spec.full_name] = node.name;
+  for (const LayerDescription& layer : head.layers) {
+    for (const auto& [own, full] : layer.shares) {
+      const auto it = layer_of.find(full);
+      if (it != layer_of.end())
+        throw Error(ErrorCode::kInvalidArgument,
+                    "the model cannot be cut at \"" + split + "\": layers \"" + it->second +
+                        "\" before it and \"" + layer.name + "\" behind it share a weight");
+    }
+  }
+}
+
+}  // namespace
+
 Slices realize_slice(const ModelDescription& model, const std::string& split,
                      const std::vector<std::int64_t>& split_dims) {
   ModelDescription upto = model;
@@ -40,6 +62,7 @@ Slices realize_slice(const ModelDescription& model, const std::string& split,
   head.inputs = {{split, split_dims}};
   std::erase_if(head.layers, [&](const LayerDescription& l) { return behind.contains(l.name); });
   check_head(model, head, behind, split);
+  check_weights_apart(backbone, head, split);
   return {backbone, head};
 }
 

@@ -94,7 +94,7 @@ void LearnedClip::compute_gradient(const moil::LayerRun& run) {
     }
     for (std::int64_t c = begin; c < end; ++c) {
       float& gradient = run.gradients[0][c];
-      gradient = static_cast<float>((run.accumulate ? gradient : 0.0) + sums[c]);
+      gradient = static_cast<float>((run.adds(0) ? gradient : 0.0) + sums[c]);
     }
   });
 }

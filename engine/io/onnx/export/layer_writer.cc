@@ -59,15 +59,26 @@ bool LayerWriter::leave_out() {
   return true;
 }
 
+std::string LayerWriter::full_name(const std::string& weight) const {
+  for (const WeightSpec& spec : layer_->weights)
+    if (spec.name == weight) return weight_name(*layer_, spec);
+  return layer_->name + "." + weight;
+}
+
+bool LayerWriter::is_shared(const std::string& weight) const {
+  return std::any_of(layer_->weights.begin(), layer_->weights.end(),
+                     [&](const WeightSpec& spec) { return spec.name == weight && spec.shared; });
+}
+
 Tensor LayerWriter::constant_of(const std::string& weight) const {
-  const std::string full = layer_->name + "." + weight;
+  const std::string full = full_name(weight);
   const auto it = weights_.find(full);
   if (it == weights_.end()) throw Error(ErrorCode::kBadData, "weight \"" + full + "\" is missing");
   return Tensor::of(it->second.dims, it->second.data);
 }
 
 std::string LayerWriter::add_constant(const std::string& short_name, Tensor tensor) {
-  const std::string full = layer_->name + "." + short_name;
+  const std::string full = full_name(short_name);
   graph_.constants[full] = std::move(tensor);
   return full;
 }

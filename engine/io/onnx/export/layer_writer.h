@@ -39,7 +39,9 @@ class LayerWriter {
   [[nodiscard]] bool leave_out();
 
   // Constants, "LAYER.SHORT_NAME"; they give that name. kBadData for a weight that is missing.
+  // A weight that several layers have is written once, by its one name.
   Tensor constant_of(const std::string& weight) const;
+  bool is_shared(const std::string& weight) const;
   std::string add_constant(const std::string& short_name, Tensor tensor);
   std::string add_weight(const std::string& weight);
   std::string add_weight(const std::string& weight, const std::vector<std::int64_t>& dims);
@@ -55,6 +57,8 @@ class LayerWriter {
   std::vector<std::int64_t> pads() const;
 
  private:
+  std::string full_name(const std::string& weight) const;
+
   std::map<std::string, const Properties*> all_properties_;  // by layer
   const WeightMap& weights_;
   const moil::Graph& built_;

@@ -8,7 +8,8 @@ namespace {
 
 GraphValue ended(const moil::Value& value) {
   const auto dims = value.info.dims.values();
-  GraphValue result{value.name, {dims.begin(), dims.end()}, true};
+  const bool is_float = value.info.type != moil::ElementType::kInt32;
+  GraphValue result{value.name, {dims.begin(), dims.end()}, is_float, !is_float};
   result.dims[0] = -1;
   return result;
 }

@@ -20,8 +20,21 @@ void add_gemm(LayerWriter& w) {
   w.emit("Gemm", from, {}, {{"transB", std::int64_t{1}}});
 }
 
+void add_product_of(LayerWriter& w, const std::string& weight) {
+  if (!w.flag("bias", true)) {
+    w.emit("MatMul", {w.inputs()[0], weight});
+    return;
+  }
+  w.emit("Add", {w.emit_part("MatMul", {w.inputs()[0], weight}, "product"), w.add_weight("bias")});
+}
+
 void add_product(LayerWriter& w) {
   if (w.input_info().dims.rank() == 2) return add_gemm(w);
+  if (w.is_shared("weight")) {
+    const std::string weight =
+        w.emit_part("Transpose", {w.add_weight("weight")}, "turned", {{"perm", Ints{1, 0}}});
+    return add_product_of(w, weight);
+  }
   Tensor turned = w.constant_of("weight");
   const std::int64_t units = turned.dims[0], features = turned.dims[1];
   const std::vector<float> values = turned.floats;
@@ -30,13 +43,10 @@ void add_product(LayerWriter& w) {
       turned.floats[static_cast<std::size_t>(f * units + u)] =
           values[static_cast<std::size_t>(u * features + f)];
   turned.dims = {features, units};
-  const std::string weight = w.add_constant("weight", std::move(turned));
-  if (!w.flag("bias", true)) {
-    w.emit("MatMul", {w.inputs()[0], weight});
-    return;
-  }
-  w.emit("Add", {w.emit_part("MatMul", {w.inputs()[0], weight}, "product"), w.add_weight("bias")});
+  add_product_of(w, w.add_constant("weight", std::move(turned)));
 }
+
+void add_embedding(LayerWriter& w) { w.emit("Gather", {w.add_weight("weight"), w.inputs()[0]}); }
 
 void add_layer_norm(LayerWriter& w) {
   const std::string x = w.inputs()[0];
@@ -172,6 +182,7 @@ void add_sequence_writers(LayerWriters& writers) {
   writers.insert({
       {"add_parameter", add_parameter<kAdd>},
       {"clip", add_clip},
+      {"embedding", add_embedding},
       {"fully_connected", add_product},
       {"gelu", add_gelu},
       {"layer_norm", add_layer_norm},

@@ -109,8 +109,22 @@ void import_slice(ImportState& state, const Node& node) {
   state.alias(node, x);
 }
 
+// Rows of a table that is a weight.
+void import_embedding(ImportState& state, const Node& node) {
+  const Tensor& table = state.constant(node, 0);
+  const Value x = state.data(node, 1);
+  if (x.info.type != moil::ElementType::kInt32) throw Unsupported("its indices are computed");
+  if (!table.is_float || table.dims.size() != 2 || node.integer("axis", 0) != 0)
+    throw Unsupported("of a constant, only the rows of a matrix of floats are supported");
+  state.add_layer(node, "embedding", {&x}, {{"rows", table.dims[0]}, {"width", table.dims[1]}},
+                  {{"weight", NamedTensor{table.dims, table.floats}}},
+                  owner_of(state.find(node.inputs[0])->source));
+}
+
 // Constant indices at even distances.
 void import_gather(ImportState& state, const Node& node) {
+  if (state.is_constant(node, 0) && !state.is_constant(node, 1))
+    return import_embedding(state, node);
   Value x = state.data(node, 0);
   Ints dims = file_dims(x);
   const std::size_t axis = axis_of(node, node.integer("axis", 0), dims.size());

@@ -131,9 +131,12 @@ void import_identity(ImportState& state, const Node& node) {
   state.alias(node, state.unfinished_data(node, 0));
 }
 
-// Floats of any size are computed with 32 bits.
+// Floats of any size are computed with 32 bits, and so are integers.
 void import_cast(ImportState& state, const Node& node) {
-  if (!is_float(cast_type(node)))
+  const bool of_integers = state.unfinished_data(node, 0).info.type == moil::ElementType::kInt32;
+  if (of_integers && is_float(cast_type(node)))
+    throw Unsupported("integers that become floats are not supported");
+  if (!of_integers && !is_float(cast_type(node)))
     throw Unsupported("only constants can become whole numbers or truth values");
   import_identity(state, node);
 }

@@ -230,14 +230,16 @@ void ImportState::alias(const Node& node, const Value& value) {
   set(node.outputs[0], std::move(copy));
 }
 
-void ImportState::add_input(const std::string& name, std::vector<std::int64_t> dims) {
+void ImportState::add_input(const std::string& name, std::vector<std::int64_t> dims,
+                            moil::ElementType type) {
   Value value;
   value.layer = as_name(name);
   if (value.layer.empty()) throw Error(ErrorCode::kBadData, "an input has no name");
   value.info = info_of(dims);
+  value.info.type = type;
   if (!names_.insert(value.layer).second)
     throw Error(ErrorCode::kBadData, "two inputs are named \"" + name + "\"");
-  description_.inputs.push_back({value.layer, {dims.begin() + 1, dims.end()}});
+  description_.inputs.push_back({value.layer, {dims.begin() + 1, dims.end()}, type});
   layers_[value.layer] = value;
   set(name, std::move(value));
 }
@@ -271,20 +273,25 @@ LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input
   return layer_of(data(node, input));
 }
 
-void ImportState::claim_weight(const Node& node, std::size_t input) {
+void ImportState::claim_weight(const Node& node, std::size_t input, std::size_t first_layer) {
   if (!is_constant(node, input)) return;
   const Value& value = *find(node.inputs[input]);
   const std::vector<float>& numbers = value.constant->floats;
   if (value.root.empty() || numbers.size() < 2 || are_one_number(numbers) || is_mask(numbers))
     return;
-  const std::string key =
-      value.root + "\n" + number(numbers.size()) + "\n" + std::to_string(fingerprint_of(numbers));
-  const auto [claim, first] = claims_.try_emplace(key, &node);
-  if (first) return;
-  const std::string& name = value.source.empty() ? value.root : value.source;
-  throw Unsupported("its weight \"" + name + "\" is that of " + claim->second->label() +
-                    ", too; weights that are tied would be trained apart: export a copy for each "
-                    "where they may be");
+  Claim claim{&node, value.source.empty() ? value.root : value.source, {}};
+  for (std::size_t i = first_layer; i < description_.layers.size(); ++i)
+    claim.layers.push_back(description_.layers[i].name);
+  claims_[value.root + "\n" + number(numbers.size()) + "\n" +
+          std::to_string(fingerprint_of(numbers))]
+      .push_back(std::move(claim));
+}
+
+std::vector<std::vector<ImportState::Claim>> ImportState::ties() const {
+  std::vector<std::vector<Claim>> ties;
+  for (const auto& [key, claims] : claims_)
+    if (claims.size() > 1) ties.push_back(claims);
+  return ties;
 }
 
 void ImportState::spend(const Node& node, std::int64_t elements) {

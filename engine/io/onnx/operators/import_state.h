@@ -116,7 +116,7 @@ class ImportState {
   void set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims);
 
   // A model's input as a value. dims: with batch.
-  void add_input(const std::string& name, std::vector<std::int64_t> dims);
+  void add_input(const std::string& name, std::vector<std::int64_t> dims, moil::ElementType type);
   // The same input read in another order of dims.
   void transpose_input(const Node& node, const Value& value, const std::vector<std::int64_t>& dims);
   bool is_input(const Value& value) const;
@@ -130,11 +130,17 @@ class ImportState {
   LayerDescription* sole_producer(const Node& node, std::size_t input);
   void add_weight(const std::string& layer, const std::string& weight, NamedTensor tensor);
 
-  // Says that a layer made of the node has a constant as its weight. Throws Unsupported if
-  // another node's has the same: in the file they are one, and trained they would be two. Weights
-  // of one number over and over are no ties: exporters keep equal tensors, as fresh scales are,
-  // once.
-  void claim_weight(const Node& node, std::size_t input);
+  // Says that a layer made of the node has a constant as its weight; `first_layer`: of those that
+  // were made of it. Weights of one number over and over are no ties: exporters keep equal tensors,
+  // as fresh scales are, once.
+  void claim_weight(const Node& node, std::size_t input, std::size_t first_layer);
+  // Nodes whose layers have the same of the file's weights, and these layers.
+  struct Claim {
+    const Node* node = nullptr;
+    std::string weight;               // as the file calls it
+    std::vector<std::string> layers;  // in the description
+  };
+  [[nodiscard]] std::vector<std::vector<Claim>> ties() const;
 
   // Counts numbers that are made of the file's: constants that nodes compute, and layers' weights,
   // which add_layer() counts itself. Throws kBadData naming the node if all of them become many
@@ -152,9 +158,9 @@ class ImportState {
   void finish_norm(Node node, const Value& x);
 
   const Graph& graph_;
-  std::int64_t may_make_;                      // numbers
-  std::map<std::string, const Node*> claims_;  // by what tells a weight from others
-  std::map<std::string, int> readers_;         // of each value of the file
+  std::int64_t may_make_;                             // numbers
+  std::map<std::string, std::vector<Claim>> claims_;  // by what tells a weight from others
+  std::map<std::string, int> readers_;                // of each value of the file
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
   std::map<std::string, Value> helpers_;
