@@ -545,6 +545,14 @@ TEST_F(Moilctl, DryRunsAndUndosSayOnlyWhatThereIs) {
   EXPECT_EQ(ctl({"label", "import", folder_ / "in", "--dry-run"}).out, "1 would be added\n");
   ctl({"label", "import", folder_ / "in"});
   EXPECT_EQ(ctl({"label", "import", folder_ / "in", "--dry-run"}).out, "1 known already\n");
+  file("in/cat/b.jpg", photo("undecodable"));
+  file("in/cat/c.jpg", photo("three"));
+  const Finished told = ctl({"label", "import", folder_ / "in", "--dry-run"});
+  EXPECT_EQ(told.out, "1 would be added, 1 known already, 1 cannot be taken\n");
+  EXPECT_EQ(json({"label", "samples"})["samples"].size(), 1U);
+  EXPECT_EQ(ctl({"label", "import", folder_ / "in"}).err, told.err) << "in the same words";
+  EXPECT_THAT(told.err, HasSubstr("b.jpg: it cannot be read: cut off"));
+  ctl({"label", "forget", "c.jpg", "--yes"});
   ctl({"label", "assign", "a.jpg", "--label", "dog"});
   EXPECT_THAT(ctl({"label", "undo"}).out, ::testing::StartsWith("Undone: 1 sample relabelled ("));
 }
