@@ -18,6 +18,9 @@
 namespace moil {
 namespace {
 
+// By which an open file can be linked to a name.
+std::string link_to(const UniqueFd& file) { return "/proc/self/fd/" + std::to_string(file.get()); }
+
 // Differs between the files of a process and, by the process id, between processes.
 std::filesystem::path name_beside(std::filesystem::path path) {
   static std::atomic<unsigned> count{0};
@@ -27,14 +30,21 @@ std::filesystem::path name_beside(std::filesystem::path path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      aside_(name_beside(path_)),
-      file_(open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC)) {
+AtomicFile::AtomicFile(std::filesystem::path path, Aside aside)
+    : path_(std::move(path)), aside_(name_beside(path_)) {
+  if (aside == Aside::kUnnamed) open_unnamed();
+  if (!file_) file_ = UniqueFd(open_file(aside_, O_WRONLY | O_CREAT | O_TRUNC));
   if (file_) return;
   const std::string what = "cannot create " + aside_.string();
   if (is_disk_full(errno)) throw_write_error(what, errno);
   throw access_error(what, aside_, errno);
+}
+
+void AtomicFile::open_unnamed() {
+  const auto folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
+  UniqueFd file(open_file(folder, O_TMPFILE | O_WRONLY));
+  is_unnamed_ = file && ::access(link_to(file).c_str(), F_OK) == 0;
+  if (is_unnamed_) file_ = std::move(file);
 }
 
 AtomicFile::~AtomicFile() {
@@ -52,6 +62,9 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::commit_unflushed() {
+  if (is_unnamed_ &&
+      ::linkat(AT_FDCWD, link_to(file_).c_str(), AT_FDCWD, aside_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    throw_write_error("cannot create " + aside_.string(), errno);
   file_.reset();
   if (::rename(aside_.c_str(), path_.c_str()) != 0)
     throw_write_error("cannot rename " + aside_.string() + " to " + path_.string(), errno);

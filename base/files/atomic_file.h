@@ -20,8 +20,14 @@ inline constexpr const char* kAsideMark = ".tmp.";
 
 class AtomicFile {
  public:
+  enum class Aside : std::uint8_t {
+    kNamed,
+    // It has no name until it is complete, so that who is killed leaves nothing; as kNamed if the
+    // file system has no such files.
+    kUnnamed,
+  };
   // Opens a new file beside `path`, mode 0600, with a name of its own.
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(std::filesystem::path path, Aside aside = Aside::kNamed);
   // Without commit, removes what was written; `path` is as it was.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -36,7 +42,9 @@ class AtomicFile {
   void commit_unflushed();
 
  private:
+  void open_unnamed();
   std::filesystem::path path_, aside_;
+  bool is_unnamed_ = false;
   UniqueFd file_;
   bool committed_ = false;
 };

@@ -9,6 +9,7 @@
 #include "base/files/unique_fd.h"
 #include "base/files/write_all.h"
 #include "daemon/client/model_nights.h"
+#include "datasets/labels/something_else.h"
 
 namespace moil::daemon {
 namespace {
@@ -24,13 +25,11 @@ Json briefly(const Json& suggestions) {
   for (const Json& sample : suggestions) {
     const Json& said = sample["proposals"];
     if (said.empty()) continue;
-    Json others = Json::array();
-    for (std::size_t i = 1; i < said.size(); ++i) others.push_back(said[i]["label"]);
     brief.push_back({{"digest", sample["digest"]},
                      {"label", said[0]["label"]},
                      {"probability", said[0]["probability"]},
                      {"not_sure", sample.value("not_sure", false)},
-                     {"others", std::move(others)}});
+                     {"others", other_proposals(sample)}});
   }
   return brief;
 }
@@ -58,6 +57,16 @@ UniqueFd in_memory(std::span<const char> bytes) {
 }
 
 }  // namespace
+
+Json other_proposals(const Json& sample) {
+  const Json& said = sample["proposals"];
+  Json others = Json::array();
+  if (sample.value("something_else", false) && said[0]["label"] != data::kSomethingElse)
+    others.push_back(data::kSomethingElse);
+  for (std::size_t i = 1; i < said.size(); ++i)
+    if (others.empty() || said[i]["label"] != others[0]) others.push_back(said[i]["label"]);
+  return others;
+}
 
 Json proposals(ClientSession& session, const std::string& model, const SoFar& so_far) {
   const Json reply = asked(session, "label.suggest", model, so_far);

@@ -14,6 +14,10 @@ namespace moil::daemon {
 // far it is, {"stage", "done", "total"}.
 using SoFar = std::function<void(const Json&)>;
 
+// The labels that come behind the first proposal for a sample of label.suggest's reply: "something
+// else" before all if it may be that.
+[[nodiscard]] Json other_proposals(const Json& sample);
+
 // What the model proposes for unlabelled samples, the most useful to label first: {"suggestions":
 // [{"digest", "label", "probability", "not_sure", "others"}], "tags"}: whether a sample may have
 // several labels. May take minutes.

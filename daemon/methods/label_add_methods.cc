@@ -36,6 +36,7 @@ struct LabelAddParams {
   std::vector<NewSample> samples;
   bool as_spelled = false;
   std::string step;
+  bool dry_run = false;
 };
 
 const Fields<NewSample>& fields_of(const NewSample*) {
@@ -54,12 +55,21 @@ const Fields<LabelAddParams>& fields_of(const LabelAddParams*) {
       field("samples", &LabelAddParams::samples, Need::kRequired),
       field("as_spelled", &LabelAddParams::as_spelled),
       field("step", &LabelAddParams::step, Need::kOptional, check_step),
+      field("dry_run", &LabelAddParams::dry_run),
   };
   return table;
 }
 
 Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
+}
+
+// Of what would be added; what the store would refuse by its first bytes is refused.
+Json looked_at_json(std::span<const std::uint8_t> content, const data::Digest& digest,
+                    const data::LabelStore& labels) {
+  const auto type = data::media_type_of(content);
+  if (!data::is_taken(type)) throw Error(ErrorCode::kBadData, data::media_refusal(type));
+  return {{"digest", digest.hex()}, {"new", !labels.has(digest)}};
 }
 
 // One label.add: some samples after the others, so that it holds few in memory. Files are read
@@ -223,8 +233,11 @@ class Adding : public std::enable_shared_from_this<Adding> {
       Background::Done then;
       try {
         const auto content = read_descriptor(it.memory.get(), data::kMaxSampleBytes);
-        const auto result = self->s_.labels.add_sample(content, self->labels_, self->params_.split,
-                                                       asked.name, self->params_.step);
+        const Json result =
+            self->params_.dry_run
+                ? looked_at_json(content, it.digest, self->s_.labels)
+                : added_json(self->s_.labels.add_sample(content, self->labels_, self->params_.split,
+                                                        asked.name, self->params_.step));
         then = [self, &it, result] { self->added(it, result); };
       } catch (const Error& error) {
         then = [self, &it, error] { self->fail(it.place, error.code(), error.what(), it.digest); };
@@ -246,9 +259,9 @@ class Adding : public std::enable_shared_from_this<Adding> {
     responder_.result({{"added", added_}, {"failed", failed_}, {"samples", samples_}});
   }
 
-  void added(const Read& sample, const data::AddedSample& result) {
-    added_ += result.is_new ? 1 : 0;
-    samples_[sample.place] = added_json(result);
+  void added(const Read& sample, const Json& result) {
+    added_ += result["new"] == true ? 1 : 0;
+    samples_[sample.place] = result;
     samples_[sample.place].update(sample.said);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/json/base64.h"
+#include "daemon/methods/digest_list.h"
 #include "daemon/methods/label_case.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/split_names.h"
@@ -19,8 +20,11 @@ namespace {
 
 // --- label.forget, label.relabel ----------------------------------------------------------------
 
+constexpr std::size_t kMostForgotten = 1000;  // others of the store wait meanwhile
+
 struct ForgetParams {
   std::string digest;
+  std::vector<std::string> digests;  // several, in place of `digest`
 };
 
 struct RelabelParams {
@@ -40,7 +44,8 @@ std::optional<std::string> check_digest(const std::string& text) {
 
 const Fields<ForgetParams>& fields_of(const ForgetParams*) {
   static const Fields<ForgetParams> table = {
-      field("digest", &ForgetParams::digest, Need::kRequired, check_digest),
+      field("digest", &ForgetParams::digest, Need::kOptional, check_digest),
+      field("digests", &ForgetParams::digests),
   };
   return table;
 }
@@ -56,12 +61,22 @@ const Fields<RelabelParams>& fields_of(const RelabelParams*) {
 
 void forget(const ForgetParams& params, const Responder& responder, LabelStore& labels,
             Forgetting& forgetting) {
-  const Digest digest = Digest::from_hex(params.digest);
-  const auto rows = [&labels, digest] {
-    labels.forget(digest);
-    return Json{{"digest", digest.hex()}};
-  };
-  forgetting.start(rows, responder);
+  const std::string what = "the parameters of label.forget";
+  const bool is_one = !params.digest.empty();
+  if (is_one && !params.digests.empty())
+    throw ValidationError(what,
+                          {{"/digests", "there is a digest beside them; give it as one of them"}});
+  const std::vector<Digest> digests =
+      is_one ? std::vector{Digest::from_hex(params.digest)}
+             : checked_digests(params.digests, kMostForgotten, "digests", what);
+  Json reply = {{"forgotten", digests.size()}};
+  if (is_one) reply["digest"] = digests[0].hex();
+  forgetting.start(
+      [&labels, digests, reply] {
+        labels.forget(digests);
+        return reply;
+      },
+      responder);
 }
 
 Json relabel(const RelabelParams& params, LabelStore& store) {
@@ -147,7 +162,7 @@ MethodTable label_sample_methods(const Parts& by) {
   return {
       {"label.relabel", "0.1", Role::kLabel, "replace a sample's labels", Lane::kWrite,
        by(relabel)},
-      {"label.forget", "0.1", Role::kLabel, "forget a sample and all that was made of it",
+      {"label.forget", "0.1", Role::kLabel, "forget samples and all that was made of them",
        Lane::kSteps, by(forget)},
       {"label.samples", "0.1", Role::kRead, "samples in the order they were added", Lane::kRead,
        by(samples)},

@@ -149,12 +149,15 @@ AddedSample LabelStore::add_known(const SampleRecord& present, std::span<const s
   return {present.digest, samples_.find(present.digest).value().split, false};
 }
 
-void LabelStore::forget(const Digest& digest) {
+void LabelStore::forget(std::span<const Digest> digests) {
   const std::lock_guard guard(mutex_);
   LabelChange change(database_);
   Statement begun(database_, "SELECT 1 FROM forgetting WHERE digest = ?");
-  if (samples_.is_here(digest) || !begun.bind(digest.bytes).step()) samples_.forget(change, digest);
-  begun.reset();
+  for (const Digest& digest : digests) {
+    const bool is_begun = begun.bind(digest.bytes).step();
+    begun.reset();
+    if (samples_.is_here(digest) || !is_begun) samples_.forget(change, digest);
+  }
   commit(change);
   wipe();
 }

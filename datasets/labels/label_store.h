@@ -84,9 +84,11 @@ class LabelStore {
   // is not there: then none is changed.
   std::size_t assign(std::span<const Digest> samples, std::span<const std::string> labels,
                      std::string_view step = {});
-  // Removes rows and file, and wipes them from the database. What is being forgotten already is
-  // fine, so that an attempt that failed half-way can be repeated; else kNotFound.
-  void forget(const Digest& digest);
+  // Removes rows and files, and wipes them from the database. What is being forgotten already is
+  // fine, so that an attempt that failed half-way can be repeated; else kNotFound: then none is
+  // forgotten.
+  void forget(std::span<const Digest> digests);
+  void forget(const Digest& digest) { forget({&digest, 1}); }
   // Samples that are gone from here, and of which others may still have something.
   [[nodiscard]] std::vector<ForgottenSample> forgetting() const;
   // They have nothing any more: the store forgets that it knew them.

@@ -87,6 +87,17 @@ bool can_name_folder(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
+void PassedOver::add(const FolderWalk& walk) {
+  for (const FolderWalk::PassedOver& one : walk.passed_over) {
+    if (one.why != FolderWalk::Why::kService)
+      ++links;
+    else if (one.is_folder)
+      services.insert(one.path);
+    else
+      ++others;
+  }
+}
+
 std::string PassedOver::said() const {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/labels/folder_walk.h"
 #include "datasets/labels/service_names.h"
 
 namespace moil::data {
@@ -22,8 +23,9 @@ namespace moil::data {
 // What a reader passed over.
 struct PassedOver {
   std::size_t others = 0;  // files of other kinds, hidden ones, and those outside any folder
-  std::size_t links = 0;   // in archives; on disks, those that lead nowhere
+  std::size_t links = 0;   // in archives; on disks, those that are not followed
   std::set<std::string> services;          // hidden and service folders
+  void add(const FolderWalk& walk);        // what it passed over
   [[nodiscard]] std::string said() const;  // in a line; empty if nothing was
 };
 

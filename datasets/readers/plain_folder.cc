@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/files/file.h"
+#include "datasets/labels/folder_walk.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/readers/folder_walk.h"
 #include "datasets/readers/input_file.h"
 
 namespace moil::data {
@@ -30,7 +30,9 @@ bool is_of_kind(const fs::path& path, const Kind& kind) {
 
 PlainFolder::PlainFolder(fs::path root, const Kind& kind) : root_(std::move(root)) {
   if (!fs::is_directory(root_)) throw Error(ErrorCode::kNotFound, root_.string() + " is no folder");
-  for (std::string& file : walk_folder(root_, passed_over_)) {
+  FolderWalk walk = walk_folder(root_);
+  passed_over_.add(walk);
+  for (std::string& file : walk.files) {
     if (is_of_kind(root_ / file, kind))
       paths_.push_back(std::move(file));
     else

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "datasets/images/codec.h"
-#include "datasets/readers/folder_walk.h"
 #include "datasets/readers/input_file.h"
 #include "datasets/readers/tar_index.h"
 
@@ -27,7 +26,9 @@ bool is_text(const std::string& path) {
 class FolderReader : public SampleFolder {
  public:
   FolderReader(const fs::path& root, const SampleFolderOptions& options) : root_(root) {
-    const std::vector<std::string> paths = walk_folder(root, passed_over_);
+    const FolderWalk walk = walk_folder(root);
+    passed_over_.add(walk);
+    const std::vector<std::string>& paths = walk.files;
     for (const std::size_t i : arrange(paths, root.string(), options)) paths_.push_back(paths[i]);
     for (const std::size_t i : texts_among(paths)) texts_.push_back(paths[i]);
   }

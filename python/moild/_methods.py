@@ -79,9 +79,9 @@ class Methods(ABC):
         """schedule.run: queue its job now (role operate, since 0.2)."""
         return self.ask("schedule.run", {"name": name})
 
-    def label_add(self, *, samples: Sequence[Json], as_spelled: bool | None = None, labels: Sequence[str] | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
+    def label_add(self, *, samples: Sequence[Json], as_spelled: bool | None = None, dry_run: bool | None = None, labels: Sequence[str] | None = None, split: Literal["train", "val"] | None = None, step: str | None = None, descriptors: Sequence[int] = ()) -> Json:
         """label.add: add samples under labels (role label, since 0.1)."""
-        return self.ask("label.add", {"samples": samples, **_given({"as_spelled": as_spelled, "labels": labels, "split": split, "step": step})}, descriptors)
+        return self.ask("label.add", {"samples": samples, **_given({"as_spelled": as_spelled, "dry_run": dry_run, "labels": labels, "split": split, "step": step})}, descriptors)
 
     def label_list(self, *, after: str | None = None, limit: int | None = None) -> Json:
         """label.list: labels with their numbers of samples (role read, since 0.1)."""
@@ -103,9 +103,9 @@ class Methods(ABC):
         """label.relabel: replace a sample's labels (role label, since 0.1)."""
         return self.ask("label.relabel", {"digest": digest, "labels": labels, **_given({"as_spelled": as_spelled})})
 
-    def label_forget(self, *, digest: str) -> Json:
-        """label.forget: forget a sample and all that was made of it (role label, since 0.1)."""
-        return self.ask("label.forget", {"digest": digest})
+    def label_forget(self, *, digest: str | None = None, digests: Sequence[str] | None = None) -> Json:
+        """label.forget: forget samples and all that was made of them (role label, since 0.1)."""
+        return self.ask("label.forget", _given({"digest": digest, "digests": digests}))
 
     def label_samples(self, *, after: int | None = None, label: str | None = None, limit: int | None = None, split: Literal["train", "val"] | None = None, unlabelled: bool | None = None) -> Json:
         """label.samples: samples in the order they were added (role read, since 0.1)."""

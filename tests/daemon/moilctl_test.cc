@@ -275,7 +275,8 @@ TEST_F(Moilctl, LabelsFromAFolderOfHundreds) {
 
 TEST_F(Moilctl, AFolderStandsForWhatIsInItAndBelow) {
   namespace fs = std::filesystem;
-  for (const char* name : {"in/below/deeper", "in/.thumbs", "in/@eaDir", "in/empty", "elsewhere"})
+  for (const char* name :
+       {"in/below/deeper", "in/.thumbs", "in/@eaDir", "in/empty", "elsewhere", "afar"})
     fs::create_directories(folder_ / name);
   file("in/a.jpg", photo("a"));
   file("in/below/deeper/b.jpg", photo("b"));
@@ -284,16 +285,19 @@ TEST_F(Moilctl, AFolderStandsForWhatIsInItAndBelow) {
   file("in/@eaDir/d.jpg", photo("d"));
   file("in/.DS_Store", "x");
   fs::create_symlink(file("elsewhere/e.jpg", photo("e")), folder_ / "in/link.jpg");
-  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "in/linked");
+  file("afar/f.jpg", photo("f"));
+  fs::create_directory_symlink(folder_ / "afar", folder_ / "in/linked");
+  fs::create_directory_symlink(folder_.path(), folder_ / "in/below/up");
+  fs::create_symlink(folder_ / "nowhere.jpg", folder_ / "in/lost.jpg");
   const Finished done = ctl({"label", "add", folder_ / "in", "--label", "x"});
   EXPECT_EQ(done.status, EX_DATAERR) << "one is no photo";
-  EXPECT_EQ(done.out, "2 added, 1 refused\n");
+  EXPECT_EQ(done.out, "4 added, 1 refused\n");
   EXPECT_THAT(done.err, HasSubstr("notes.jpg: it is text"));
-  EXPECT_THAT(done.err, HasSubstr("link.jpg: passed over: it is a link"));
-  EXPECT_THAT(done.err, HasSubstr("linked: passed over: it is a link"));
+  EXPECT_THAT(done.err, HasSubstr("up: passed over: it is a link to a folder that holds it"));
+  EXPECT_THAT(done.err, HasSubstr("lost.jpg: passed over: it is no file, or a link"));
   EXPECT_THAT(done.err, HasSubstr("3 hidden or service files passed over"));
   const Finished named = ctl({"label", "add", folder_ / "in/link.jpg", "--label", "x"});
-  EXPECT_EQ(named.out, "1 added\n") << "a link that is named is followed";
+  EXPECT_EQ(named.out, "1 known already\n") << "a link that is named is followed, too";
   EXPECT_THAT(ctl({"label", "samples"}).out, HasSubstr("in/below/deeper/b.jpg"));
   const Finished nothing = ctl({"label", "add", folder_ / "in/empty", "--label", "x"});
   EXPECT_EQ(nothing.status, EX_NOINPUT);
@@ -541,6 +545,14 @@ TEST_F(Moilctl, DryRunsAndUndosSayOnlyWhatThereIs) {
   EXPECT_EQ(ctl({"label", "import", folder_ / "in", "--dry-run"}).out, "1 would be added\n");
   ctl({"label", "import", folder_ / "in"});
   EXPECT_EQ(ctl({"label", "import", folder_ / "in", "--dry-run"}).out, "1 known already\n");
+  file("in/cat/b.jpg", photo("undecodable"));
+  file("in/cat/c.jpg", photo("three"));
+  const Finished told = ctl({"label", "import", folder_ / "in", "--dry-run"});
+  EXPECT_EQ(told.out, "1 would be added, 1 known already, 1 cannot be taken\n");
+  EXPECT_EQ(json({"label", "samples"})["samples"].size(), 1U);
+  EXPECT_EQ(ctl({"label", "import", folder_ / "in"}).err, told.err) << "in the same words";
+  EXPECT_THAT(told.err, HasSubstr("b.jpg: it cannot be read: cut off"));
+  ctl({"label", "forget", "c.jpg", "--yes"});
   ctl({"label", "assign", "a.jpg", "--label", "dog"});
   EXPECT_THAT(ctl({"label", "undo"}).out, ::testing::StartsWith("Undone: 1 sample relabelled ("));
 }

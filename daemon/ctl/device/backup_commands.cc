@@ -93,7 +93,7 @@ int back_up(Session& session, const BackupOptions& options) {
                       "wherever it may");
     session.require_consent(options.yes, "write over " + path.string());
   }
-  AtomicFile file(path);
+  AtomicFile file(path, AtomicFile::Aside::kUnnamed);
   clear_up_when_stopped(session);
   const Json reply = asked_with(session, "system.backup", file.descriptor(), "backup");
   file.commit();

@@ -26,6 +26,7 @@ Json add_some(Session& session, const AddOptions& options, std::span<const OpenS
   Json params{{"labels", options.labels}, {"samples", std::move(samples)}};
   if (!options.split.empty()) params["split"] = options.split;
   if (!options.step.empty()) params["step"] = options.step;
+  if (options.dry_run) params["dry_run"] = true;
   return spelling.call(session, "label.add", std::move(params), "labels", descriptors);
 }
 
@@ -43,9 +44,9 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
 }
 
 // If there is more to wait for than one request.
-void show_progress(Console& console, std::size_t done, std::size_t all) {
+void show_progress(Console& console, bool dry_run, std::size_t done, std::size_t all) {
   if (all <= kFilesAtOnce) return;
-  console.bar(static_cast<double>(done) / static_cast<double>(all), "adding",
+  console.bar(static_cast<double>(done) / static_cast<double>(all), dry_run ? "trying" : "adding",
               std::to_string(done) + " of " + std::to_string(all));
 }
 
@@ -91,7 +92,7 @@ void add_files(Session& session, const AddOptions& options, std::span<const fs::
     std::vector<OpenSample> open;
     for (const fs::path& file : some) open.push_back({file, open_sample(file)});
     add_open_files(session, options, open, all);
-    show_progress(session.console, done + at + some.size(), of);
+    show_progress(session.console, options.dry_run, done + at + some.size(), of);
   }
   session.console.end_bar();
 }

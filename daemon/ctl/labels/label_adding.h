@@ -19,6 +19,7 @@ struct AddOptions {
   bool label_none = false;          // the label is kSomethingElse
   bool as_spelled = false;          // labels are others if they differ in case alone
   std::string step;                 // calls in a row of one step are undone together
+  bool dry_run = false;             // moild tries them, and keeps nothing
 };
 
 struct Added {

@@ -157,6 +157,8 @@ int rename(Session& session, const RenameOptions& options) {
   return EX_OK;
 }
 
+constexpr std::size_t kForgottenAtOnce = 1000;  // label.forget takes no more
+
 struct ForgetOptions {
   std::vector<std::string> samples;
   bool yes = false;
@@ -178,11 +180,14 @@ int forget(Session& session, const ForgetOptions& options) {
         false, "forget " + (count == 1 ? names.title(digests[0]) : counted(count, "sample")) +
                    " for good");
   Json all{{"forgotten", count}, {"versions", Json::array()}, {"named_in", Json::array()}};
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    join_versions(all, session.call("label.forget", {{"digest", digests[i]}}));
-    if (count > 1)
-      session.console.bar(static_cast<double>(i + 1) / static_cast<double>(count), "forgetting",
-                          std::to_string(i + 1));
+  for (std::size_t at = 0; at < digests.size(); at += kForgottenAtOnce) {
+    const std::size_t end = std::min(at + kForgottenAtOnce, digests.size());
+    const std::vector<std::string> some(digests.begin() + static_cast<std::ptrdiff_t>(at),
+                                        digests.begin() + static_cast<std::ptrdiff_t>(end));
+    join_versions(all, session.call("label.forget", {{"digests", some}}));
+    if (digests.size() > kForgottenAtOnce)
+      session.console.bar(static_cast<double>(end) / static_cast<double>(count), "forgetting",
+                          std::to_string(end));
   }
   session.console.end_bar();
   if (session.printed_json(all)) return EX_OK;

@@ -42,6 +42,7 @@ KnownLabels labels_in_store(Session& session) {
 // What will become of each file, before anything is sent.
 struct Outlook {
   std::vector<ListedSample> wanted;  // a content once, with the labels of all files that have it
+  std::vector<fs::path> fresh_files;
   std::size_t fresh = 0, known = 0, labelled = 0, other = 0;
   Json refused = Json::array();  // "file" and "error", as label.add tells it
 };
@@ -51,6 +52,7 @@ void look_at(const ListedSample& sample, const std::vector<std::string>& labels,
   const auto there = store.find(digest);
   if (there == store.end()) {
     ++outlook.fresh;
+    outlook.fresh_files.push_back(sample.file);
   } else if (std::ranges::includes(there->second, labels)) {
     ++outlook.known;
   } else {
@@ -88,6 +90,17 @@ Outlook look_ahead(Session& session, const std::vector<ListedSample>& listed) {
   return outlook;
 }
 
+// Without labels, which are not asked about: nothing is added.
+void try_fresh_files(Session& session, Outlook& outlook) {
+  AddOptions options;
+  options.dry_run = true;
+  Added tried;
+  add_files(session, options, outlook.fresh_files, tried, 0, outlook.fresh_files.size());
+  outlook.fresh = static_cast<std::size_t>(tried.added);
+  for (Json& sample : tried.samples)
+    if (sample.contains("error")) outlook.refused.push_back(std::move(sample));
+}
+
 int tell_outlook(Session& session, const Outlook& outlook) {
   const Json told{{"new", outlook.fresh},
                   {"known", outlook.known},
@@ -118,8 +131,11 @@ void settle_spelling(Session& session, const Outlook& outlook, Spelling& spellin
 }
 
 int import_list(Session& session, const LabelImportOptions& options) {
-  const Outlook outlook = look_ahead(session, read_sample_list(options.from));
-  if (options.dry_run) return tell_outlook(session, outlook);
+  Outlook outlook = look_ahead(session, read_sample_list(options.from));
+  if (options.dry_run) {
+    try_fresh_files(session, outlook);
+    return tell_outlook(session, outlook);
+  }
   std::map<std::pair<std::vector<std::string>, std::string>, std::vector<fs::path>> groups;
   for (const ListedSample& sample : outlook.wanted)
     groups[{sample.labels, sample.split}].push_back(sample.file);

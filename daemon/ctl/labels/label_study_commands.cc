@@ -1,6 +1,7 @@
 // moilctl label audit, label suggest, label map --suggest: what the model tells of the labels
 #include <sysexits.h>
 
+#include "daemon/client/model_desk.h"
 #include "daemon/ctl/command.h"
 
 namespace moil::daemon::ctl {
@@ -84,11 +85,10 @@ int suggest(Session& session, const StudyOptions& options) {
   Rows rows{{"DIGEST", "LOOKS LIKE", "PROBABILITY", "OR", "NAME"}};
   for (const Json& sample : reply["suggestions"]) {
     const Json& said = sample["proposals"];
-    Json others = Json::array();
-    for (std::size_t k = 1; k < said.size(); ++k) others.push_back(said[k]["label"]);
     const std::string mark = sample.value("not_sure", false) ? "? " : "";
     rows.push_back({cell(sample["digest"]), mark + cell(said[0]["label"]),
-                    percent(said[0]["probability"]), joined(others), name_of(sample)});
+                    percent(said[0]["probability"]), joined(other_proposals(sample)),
+                    name_of(sample)});
   }
   session.console.table(rows);
   return EX_OK;

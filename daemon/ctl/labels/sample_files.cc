@@ -2,50 +2,33 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 
 #include "base/error.h"
 #include "daemon/ctl/text.h"
+#include "datasets/labels/folder_walk.h"
 #include "datasets/labels/media_type.h"
-#include "datasets/labels/service_names.h"
 
 namespace fs = std::filesystem;
 
 namespace moil::daemon::ctl {
 namespace {
 
-std::vector<fs::path> content_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> paths;
-  for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
-       it.increment(error)) {
-    paths.push_back(it->path());
-  }
-  if (error) throw system_error("cannot read the folder " + folder.string(), error.value());
-  std::ranges::sort(paths);
-  return paths;
+const char* in_words(data::FolderWalk::Why why) {
+  using Why = data::FolderWalk::Why;
+  if (why == Why::kService) return "hidden, or a system's own";
+  return why == Why::kAround ? "it is a link to a folder that holds it"
+                             : "it is no file, or a link that leads nowhere";
 }
 
 void gather(const fs::path& folder, SampleFiles& found) {
-  for (const fs::path& path : content_of(folder)) {
-    std::error_code error;
-    const fs::file_status status = fs::symlink_status(path, error);
-    if (data::is_service_name(path.filename().string())) {
-      found.passed_over.push_back({path, "hidden, or a system's own", true});
-    } else if (fs::is_symlink(status)) {
-      found.passed_over.push_back(
-          {path, "it is a link, which is followed only where it is named itself"});
-    } else if (fs::is_directory(status)) {
-      gather(path, found);
-    } else if (fs::is_regular_file(status)) {
-      found.files.push_back(path);
-    } else {
-      found.passed_over.push_back({path, "it is no file"});
-    }
-  }
+  const data::FolderWalk walk = data::walk_folder(folder);
+  for (const std::string& file : walk.files) found.files.push_back(folder / file);
+  for (const auto& [path, why, is_folder] : walk.passed_over)
+    found.passed_over.push_back(
+        {folder / path, in_words(why), why == data::FolderWalk::Why::kService});
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Which files commands take of what they are given: those that are added, or looked at.
 //
-// What is named is taken, and links to it are followed. A folder stands for the files in it and in
-// the folders below, in the order of their names; but for hidden ones, those that systems keep for
-// themselves (@eaDir, __MACOSX, Thumbs.db, ...) and links, which may lead anywhere.
+// What is named is taken. A folder stands for the files in it and in the folders below, in the
+// order of their names (datasets/labels/folder_walk.h).
 #pragma once
 
 #include <filesystem>

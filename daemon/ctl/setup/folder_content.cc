@@ -61,7 +61,9 @@ std::string FolderContent::in_words() const {
   return text;
 }
 
-FolderContent look_into(const fs::path& folder) {
+FolderContent look_into(const fs::path& folder, const std::string& wanted) {
+  if (!fs::is_directory(folder))
+    throw Error(ErrorCode::kNotFound, folder.string() + ": there is no such folder");
   FolderContent content;
   for (const fs::path& file : gather_samples({folder.string()}).files) {
     const std::string_view type =
@@ -78,6 +80,9 @@ FolderContent look_into(const fs::path& folder) {
     else
       ++content.unlabelled;
   }
+  if (content.samples() == 0)
+    throw Error(ErrorCode::kNotFound,
+                folder.string() + ": it holds " + content.in_words() + "; " + wanted);
   return content;
 }
 

@@ -26,8 +26,10 @@ struct FolderContent {
   [[nodiscard]] std::string in_words() const;
 };
 
-// Throws moil::Error for a folder that cannot be read.
-[[nodiscard]] FolderContent look_into(const std::filesystem::path& folder);
+// kNotFound for one that is not there or holds no sample; kIo for one that cannot be read.
+// wanted: what it should hold, said of one that holds nothing.
+[[nodiscard]] FolderContent look_into(const std::filesystem::path& folder,
+                                      const std::string& wanted);
 // label_column: the last one if it is empty. kNotFound, kIo; kBadData for a file without a line of
 // names and a record; kInvalidArgument, naming the columns, if there is none of this name.
 [[nodiscard]] FolderContent look_into_table(const std::filesystem::path& file,

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <filesystem>
 
-#include "base/error.h"
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/setup/folder_content.h"
 #include "daemon/ctl/setup/installed_network.h"
@@ -30,12 +29,8 @@ std::string name_of(const fs::path& folder) {
 }
 
 int make_pack(Session& session, const PackMakeOptions& options) {
-  if (!fs::is_directory(options.folder))
-    throw Error(ErrorCode::kNotFound, options.folder + ": there is no such folder");
+  const FolderContent content = look_into(options.folder, "a pack is made of a folder of samples");
   const fs::path folder = fs::absolute(options.folder + "/").lexically_normal().parent_path();
-  const FolderContent content = look_into(folder);
-  if (content.samples() == 0)
-    throw Error(ErrorCode::kNotFound, options.folder + ": it holds " + content.in_words());
   const std::string name = options.name.empty() ? name_of(folder) : options.name;
   const ScratchFolder scratch;
   const std::string made = scratch.path() / "pack";

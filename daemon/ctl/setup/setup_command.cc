@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/spelling.h"
 #include "daemon/ctl/setup/installed_network.h"
 #include "daemon/ctl/setup/setup_steps.h"
 
@@ -17,14 +18,15 @@ namespace {
 
 struct SetupOptions {
   std::string source, name, model, pack, label_column;
-  bool dry_run = false, undo = false, yes = false;
+  bool dry_run = false, undo = false, yes = false, as_spelled = false;
 };
 
 fs::path absolute_path(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
 SetupWanted wanted_of(const SetupOptions& options, const std::string& kind,
                       const ScratchFolder& scratch) {
-  SetupWanted wanted{absolute_path(options.source), options.name, "", "", scratch.path()};
+  SetupWanted wanted{
+      absolute_path(options.source), options.name, "", "", scratch.path(), options.as_spelled};
   if (wanted.name.empty()) wanted.name = usual_name(kind);
   wanted.pack = options.pack;
   if (fs::exists(options.pack)) wanted.pack = absolute_path(options.pack);
@@ -47,16 +49,11 @@ SetupPresent present_of(Session& session, const std::string& name) {
 FolderContent content_of(const SetupOptions& options) {
   if (fs::is_regular_file(options.source))
     return look_into_table(options.source, options.label_column);
-  if (!fs::is_directory(options.source))
-    throw Error(ErrorCode::kNotFound, options.source + ": there is no such folder");
-  if (!options.label_column.empty())
+  if (!options.label_column.empty() && fs::is_directory(options.source))
     throw Error(ErrorCode::kInvalidArgument, options.source + " is a folder, and no table");
-  FolderContent content = look_into(options.source);
-  if (content.samples() == 0)
-    throw Error(ErrorCode::kNotFound, options.source + ": it holds " + content.in_words() +
-                                          "; setup takes a folder of samples, in sub-folders that "
-                                          "are named by what they show, or a table (CSV)");
-  return content;
+  return look_into(options.source,
+                   "setup takes a folder of samples, in sub-folders that are named by what they "
+                   "show, or a table (CSV)");
 }
 
 void tell(Session& session, const SetupStep& step) {
@@ -132,6 +129,7 @@ void add_setup_command(cli::Command app, Action& chosen) {
   command.add_flag("--dry-run", options->dry_run, "only say which commands it consists of");
   command.add_flag("--undo", options->undo,
                    "take it back: remove the model and its nights, and forget these samples");
+  add_as_spelled(command, options->as_spelled);
   add_yes(command, options->yes);
 }
 

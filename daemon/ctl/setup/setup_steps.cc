@@ -45,6 +45,12 @@ Words files_words(const SetupWanted& wanted, const FolderContent& content, bool 
   return words;
 }
 
+Words labels_words(const SetupWanted& wanted, const std::filesystem::path& samples) {
+  Words words{"moilctl", "label", "import", samples.string()};
+  if (wanted.as_spelled) words.emplace_back("--as-spelled");
+  return words;
+}
+
 }  // namespace
 
 std::vector<SetupStep> setup_steps(const SetupWanted& wanted, const FolderContent& content,
@@ -61,8 +67,7 @@ std::vector<SetupStep> setup_steps(const SetupWanted& wanted, const FolderConten
   steps.push_back({!content.is_labelled() ? "the samples, whose labels are said later"
                    : content.is_table()   ? "the records, and what they are"
                                           : "the samples, each folder's name as their label",
-                   {"moilctl", "label", "import",
-                    (are_numbers ? wanted.scratch / "samples" : wanted.source).string()},
+                   labels_words(wanted, are_numbers ? wanted.scratch / "samples" : wanted.source),
                    "the others are added"});
   if (content.is_labelled() && (present.model || !trains))
     steps.push_back({"the new labels, at once",

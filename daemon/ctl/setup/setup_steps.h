@@ -16,6 +16,7 @@ struct SetupWanted {
   std::string model;              // a folder; empty: numbers are learned from nothing
   std::string pack;               // a folder, or a name of pack list; empty: beside the model
   std::filesystem::path scratch;  // for what one step leaves to the next
+  bool as_spelled = false;        // labels are others if they differ in case alone
 };
 
 // What is on the device already.

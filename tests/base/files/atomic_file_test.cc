@@ -1,10 +1,13 @@
 #include "base/files/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,6 +49,40 @@ TEST_F(AtomicFileTest, TakesItsPlaceOnCommit) {
 TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   { AtomicFile(folder_ / "f").write(bytes("half")); }
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(AtomicFileTest, WhatHasNoNameYetIsGoneWithAKilledWriter) {
+  if (!UniqueFd(::open(folder_.path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC)))
+    GTEST_SKIP() << "this file system has no files without a name";
+  write_file_atomic(folder_ / "f", "old");
+  const pid_t writer = ::fork();
+  ASSERT_GE(writer, 0);
+  if (writer == 0) {
+    AtomicFile file(folder_ / "f", AtomicFile::Aside::kUnnamed);
+    file.write(bytes("half"));
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(read_text(folder_ / "f"), "old");
+}
+
+TEST_F(AtomicFileTest, WithoutANameItTakesItsPlaceAsWell) {
+  for (const char* content : {"one", "another"}) {
+    AtomicFile file(folder_ / "f", AtomicFile::Aside::kUnnamed);
+    file.write(bytes(content));
+    file.commit();
+    EXPECT_EQ(read_text(folder_ / "f"), content);
+    EXPECT_EQ(files(), 1U);
+  }
+  { AtomicFile(folder_ / "f", AtomicFile::Aside::kUnnamed).write(bytes("half")); }
+  EXPECT_EQ(read_text(folder_ / "f"), "another");
+  EXPECT_EQ(files(), 1U);
+  test::expect_error(ErrorCode::kNotFound, "missing", [&] {
+    const AtomicFile file(folder_ / "missing/f", AtomicFile::Aside::kUnnamed);
+  });
 }
 
 TEST_F(AtomicFileTest, WhatKilledWritersLeftIsRemoved) {

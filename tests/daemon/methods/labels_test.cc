@@ -278,6 +278,26 @@ TEST_F(Labels, ForgetTakesTheFeatureMapsAlong) {
   EXPECT_EQ(error_of("label.forget", {{"digest", "xyz"}}), "invalid_argument");
 }
 
+TEST_F(Labels, ForgetTakesManyAtOnceOrNone) {
+  std::vector<std::string> digests;
+  for (int i = 0; i < 30; ++i) digests.push_back(add("cat", std::to_string(i))["digest"]);
+  const std::string kept = digests.back();
+  digests.back() = std::string(32, '0');
+  EXPECT_EQ(error_of("label.forget", {{"digests", digests}}), "not_found");
+  EXPECT_EQ(call("label.samples")["samples"].size(), 30U);
+  digests.pop_back();
+  EXPECT_EQ(call("label.forget", {{"digests", digests}})["forgotten"], 29);
+  ASSERT_EQ(call("label.samples")["samples"].size(), 1U);
+  EXPECT_EQ(call("label.samples")["samples"][0]["digest"], kept);
+  const std::vector<std::string> twice{kept, kept};
+  EXPECT_EQ(call("label.forget", {{"digests", twice}})["forgotten"], 2);
+  for (const Json& wrong :
+       {Json::object(), Json{{"digests", Json::array()}}, Json{{"digests", Json::array({"xyz"})}},
+        Json{{"digest", kept}, {"digests", twice}},
+        Json{{"digests", std::vector<std::string>(1001, kept)}}})
+    EXPECT_EQ(error_of("label.forget", wrong), "invalid_argument") << wrong;
+}
+
 TEST(Base64, RoundTripAndRefusal) {
   for (const std::string text : {"", "f", "fo", "foo", "\xff\x01\xfe"}) {
     const auto back = decode_base64(encode_base64(text));

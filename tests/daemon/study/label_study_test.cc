@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/sqlite/database.h"
+#include "daemon/models/model_folder.h"
 #include "daemon/night/night_job.h"
 #include "daemon/spec/job_result.h"
 #include "daemon/study/labelled_features.h"
@@ -185,6 +186,16 @@ TEST_F(LabelStudy, ProposesLabelsForWhatHasNone) {
     before = proposal["probability"].get<double>();
   }
   EXPECT_EQ(found["suggestions"][0]["proposals"].size(), 3U);
+}
+
+TEST_F(LabelStudy, WhatTheModelIsNotSureOfMayBeSomethingElse) {
+  add_unlabelled();
+  const auto may_be = [&](double not_sure_below) {
+    write_calibration(place_.layout().version("small", 1), {1, not_sure_below, 30});
+    return suggest_labels(place_.layout(), file(), 1)["suggestions"][0]["something_else"];
+  };
+  EXPECT_EQ(may_be(1), true);
+  EXPECT_EQ(may_be(0), false);
 }
 
 TEST_F(LabelStudy, TellsOfEachSampleBeforeAllAreRead) {

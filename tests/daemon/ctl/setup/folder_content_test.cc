@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/errors.h"
 #include "tests/scratch_folder.h"
 
 namespace fs = std::filesystem;
@@ -26,14 +27,13 @@ class Folder : public ::testing::Test {
 };
 
 TEST_F(Folder, IsTheKindOfMostOfItsSamples) {
-  EXPECT_EQ(look_into(folder_.path()).kind(), "");
   write("cat/1.jpg", kJpeg);
   write("cat/deep/2.jpg", kJpeg);
   write("dog/1.jpg", kJpeg);
   write("dog/bark.ogg", kOgg);
   write("beside.jpg", kJpeg);
   write("dog/notes.txt", "about dogs");
-  const FolderContent content = look_into(folder_.path());
+  const FolderContent content = look_into(folder_.path(), "");
   EXPECT_EQ(content.kind(), "image");
   EXPECT_EQ(content.images, 4U);
   EXPECT_EQ(content.sounds, 1U);
@@ -43,10 +43,20 @@ TEST_F(Folder, IsTheKindOfMostOfItsSamples) {
             "4 photos and 1 sound in 2 folders (cat, dog), 1 of them beside these");
 }
 
+TEST_F(Folder, ThatIsAbsentOrHoldsNoSampleIsRefused) {
+  write("in/notes.txt", "about dogs");
+  const auto refused = [&](const char* name, const char* said) {
+    moil::test::expect_error(ErrorCode::kNotFound, said,
+                             [&] { (void)look_into(folder_ / name, "give another"); });
+  };
+  refused("absent", "absent: there is no such folder");
+  refused("in", "in: it holds no photo, sound or file of numbers; give another");
+}
+
 TEST_F(Folder, OfSoundsIsOne) {
   write("rain/1.ogg", kOgg);
-  EXPECT_EQ(look_into(folder_.path()).kind(), "sound");
-  EXPECT_EQ(look_into(folder_.path()).in_words(), "1 sound in 1 folder (rain)");
+  EXPECT_EQ(look_into(folder_.path(), "").kind(), "sound");
+  EXPECT_EQ(look_into(folder_.path(), "").in_words(), "1 sound in 1 folder (rain)");
 }
 
 TEST_F(Folder, ATableIsSaidByItsLastColumnOrTheOneThatIsNamed) {

@@ -47,6 +47,12 @@ TEST(SetupSteps, ASecondTimeAddsWhatIsNew) {
       << "nobody has said what they show";
 }
 
+TEST(SetupSteps, TellWhoSpellsLabelsOnPurpose) {
+  const SetupWanted wanted{"/photos", "photos", "/n", "", "/tmp/s", /*as_spelled=*/true};
+  EXPECT_THAT(texts(setup_steps(wanted, photos(3, {"Cat"}), {.model = true})),
+              ElementsAre("moilctl label import /photos --as-spelled", "moilctl learn photos"));
+}
+
 TEST(SetupSteps, OfATableTrainANetworkOfItsOwn) {
   const SetupWanted wanted{"/t.csv", "numbers", "", "", "/tmp/s"};
   const std::string data = "--data /t.csv --label-column species";
