@@ -66,6 +66,12 @@ class BatchNorm final : public Layer {
   float inverse_deviation(float variance) const {
     return static_cast<float>(1.0 / std::sqrt(static_cast<double>(variance) + epsilon_));
   }
+  // Channel c of y = x * scale + shift; the shifts lie behind the scales.
+  void set_scale(const LayerRun& run, float mean, float inverse, std::int64_t c,
+                 float* scale) const {
+    scale[c] = run.weights[kGamma][c] * inverse;
+    scale[shape_.channels + c] = run.weights[kBeta][c] - mean * scale[c];
+  }
   void update_statistics(const LayerRun& run, float* mean, float* variance) const;
   void derivative_sums(const LayerRun& run, float* sums, std::byte* workspace) const;
   void write_gradients(const LayerRun& run, const float* sums) const;
@@ -112,6 +118,7 @@ LayerPlan BatchNorm::plan(const LayerSetup& setup) {
   plan.derivative_workspace = sums + channel_bytes(5);
   plan.weights = backward;
   plan.mixes_samples = plan.updates_statistics = batch_statistics_;
+  plan.saves_statistics = keeps_statistics_;
   plan.in_place = plan.derivative_in_place = InPlace::kModify;
   return plan;
 }
@@ -139,6 +146,12 @@ void BatchNorm::forward(const LayerRun& run) {
   float* shift = scale + channels;
   const float* mean = run.weights[kRunningMean];
   const float* variance = run.weights[kRunningVar];
+  if (run.again && keeps_statistics_) {
+    mean = statistics(run);
+    for (std::int64_t c = 0; c < channels; ++c)
+      set_scale(run, mean[c], mean[channels + c], c, scale);
+    return scale_channels(run.inputs[0], scale, shift, run.outputs[0], shape_);
+  }
   if (batch_statistics_) {
     float* own = keeps_statistics_ ? statistics(run) : shift + channels;
     update_statistics(run, own, own + channels);
@@ -147,8 +160,7 @@ void BatchNorm::forward(const LayerRun& run) {
   }
   for (std::int64_t c = 0; c < channels; ++c) {
     const float inverse = inverse_deviation(variance[c]);
-    scale[c] = run.weights[kGamma][c] * inverse;
-    shift[c] = run.weights[kBeta][c] - mean[c] * scale[c];
+    set_scale(run, mean[c], inverse, c, scale);
     if (keeps_statistics_) statistics(run)[channels + c] = inverse;
   }
   scale_channels(run.inputs[0], scale, shift, run.outputs[0], shape_);

@@ -120,6 +120,8 @@ struct LayerPlan {
   // F writes the weights that are not trainable. Else it reads them alone, as constants and frozen
   // statistics are, and a plan that swaps need not store them.
   bool updates_statistics = true;
+  // F that runs again finds the batch's statistics among its saved tensors (LayerRun::again).
+  bool saves_statistics = false;
   // A sample's result depends on its batch (batch statistics): it cannot be cut into micro-batches.
   bool mixes_samples = false;
   // One a weight; false: it is read in weights_changed() alone (inference, packed into a saved
@@ -145,8 +147,9 @@ struct LayerRun {
   std::span<float* const> gradients;                 // null if not trained
   std::span<std::byte* const> saved;
   std::byte* workspace = nullptr;
-  bool accumulate = false;        // CG adds to all gradients instead of overwriting them
-  std::uint32_t adds_to = 0;      // CG adds to these: bit w is weight w, shared with a later layer
+  bool accumulate = false;    // CG adds to all gradients instead of overwriting them
+  std::uint32_t adds_to = 0;  // CG adds to these: bit w is weight w, shared with a later layer
+  bool again = false;  // F ran before in this step: the same outputs, and nothing else is written
   std::int64_t first_sample = 0;  // of a micro-batch, in its batch
   std::uint64_t random_key = 0;   // differs per (seed, iteration, layer); the same in F, CG and CD
 

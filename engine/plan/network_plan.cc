@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "engine/device/processor.h"
+#include "engine/plan/again.h"
 #include "engine/plan/backward_needs.h"
 #include "engine/plan/graph_tensors.h"
 #include "engine/plan/program_writer.h"
@@ -40,6 +41,7 @@ class Planner {
                     plan_.nodes, plan_.pool);
     plan_.program =
         write_program(graph_, plan_.nodes, {options_.training, options_.clip_by_global_norm});
+    make_again(graph_, plan_.nodes, options_.again, plan_.program, plan_.pool);
     describe_iteration();
     use_tensors();
     if (!options_.share_memory) keep_all_apart();

@@ -39,6 +39,9 @@ struct PlanOptions {
   // False: every tensor has memory of its own (the reference that sharing is tested against).
   bool share_memory = true;
   SwapOptions swap;  // training only
+  // Training: layers whose outputs are made again instead of kept (plan/again.h). Others than its
+  // candidates are let be.
+  std::set<std::string> again = {};
   // Inference: convolutions keep their weights packed as their kernels want them: up to four times
   // as large (Winograd). False: they pack in every pass.
   bool pack_convolutions = true;

@@ -39,6 +39,7 @@ struct Operand {
 struct Instruction {
   StepKind kind = StepKind::kForward;
   bool elsewhere = false;  // not on the CPU
+  bool again = false;      // F' (plan/again.h)
   int node = 0;
   std::vector<Operand> operands;
 };

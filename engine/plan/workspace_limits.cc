@@ -40,7 +40,7 @@ WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean,
     const Instruction& step = lean.program[order];
     auto& of_node = limits[static_cast<std::size_t>(step.node)];
     const int now = static_cast<int>(order);
-    if (step.kind == StepKind::kForward) of_node.forward = room(now);
+    if (step.kind == StepKind::kForward) of_node.forward = std::min(of_node.forward, room(now));
     if (step.kind == StepKind::kComputeGradient) of_node.gradient = room(now);
     if (step.kind == StepKind::kComputeDerivative) of_node.derivative = room(now);
   }

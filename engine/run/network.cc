@@ -23,6 +23,7 @@ struct Network::StepRun {
   std::vector<std::optional<RowGradient>> row_gradients;  // of the updates
   std::uint64_t key = 0;
   std::uint32_t adds_to = 0;
+  bool again = false;
 
   // What CG left, as those who apply it see it.
   std::span<const WeightUpdate> current_updates() {
@@ -142,6 +143,7 @@ std::unique_ptr<Network::StepRun> Network::bind(std::size_t step) const {
   };
   auto run = std::make_unique<StepRun>(
       StepRun{{instruction, planned, nullptr, find}, {}, {}, {}, mix(at(instruction.node) + 1)});
+  run->again = instruction.again;
   for (float* saved : run->at.saved) run->saved.push_back(reinterpret_cast<std::byte*>(saved));
   for (const Operand& operand : instruction.operands)
     if (operand.access == Access::kAdd) run->adds_to |= 1U << operand.index;
@@ -180,6 +182,7 @@ LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumula
           reinterpret_cast<std::byte*>(run.at.workspace),
           accumulate,
           run.adds_to,
+          run.again,
           first_sample,
           mix(key ^ run.key)};
 }
@@ -284,7 +287,7 @@ void Network::forward(std::uint64_t random_key) {
   begin_iteration();
   int order = -1;
   for (std::size_t s = 0; s < plan_.program.size(); ++s) {
-    if (plan_.program[s].kind == StepKind::kForward)
+    if (plan_.program[s].kind == StepKind::kForward && !plan_.program[s].again)
       in_step(s, order, [&] { run_step(s, random_key, false, 0); });
   }
   end_iteration();

@@ -84,6 +84,7 @@ json run(const BenchOptions& options) {
                  {"batch", options.batch},
                  {"threads", thread_count()},
                  {"swap", to_string(options.swap.mode)},
+                 {"made_again", measurements.again.size()},
                  {"lower_bound_bytes", plan.lower_bound_bytes},
                  {"sorting_bytes", make_sorting_planner()->plan(requests).total_bytes},
                  {"planned_bytes", plan.memory.total_bytes},
@@ -122,6 +123,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "0: as many as the machine has");
   app.add_option("--budget", options.budget_bytes,
                  "bytes that the plan may take for faster kernels");
+  app.add_option("--again", options.again_bytes,
+                 "bytes of the pool: outputs are made again until it takes no more; 0: none are");
   app.add_option("--swap", mode, "off, on_demand, reduced or proactive");
   app.add_option("--swap-budget", options.swap.budget_bytes,
                  "bytes of the pool: no more is swapped than it takes; 0: all that can be");

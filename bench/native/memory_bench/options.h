@@ -19,6 +19,7 @@ struct BenchOptions {
   std::string frozen_layer;             // one that is not trained; none if empty
   int iterations = 5;
   int threads = 0;
+  std::size_t again_bytes = 0;  // outputs are made again until the pool takes this; 0: none
   std::size_t budget_bytes = 0;
   SwapOptions swap;
   std::filesystem::path swap_folder;

@@ -11,8 +11,11 @@
 #include "engine/model/freeze.h"
 #include "engine/model/initial_weights.h"
 #include "engine/model/preparation.h"
+#include "engine/plan/again.h"
+#include "engine/plan/again_choice.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/train/optimizer.h"
+#include "engine/train/step_timer.h"
 
 namespace moil {
 
@@ -41,8 +44,13 @@ class Sgd final : public WeightUpdater {
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer({});
 };
 
-std::unique_ptr<Network> plan(const BenchOptions& options, const SwapTimes& times,
-                              KernelSelector& kernels) {
+struct Planned {
+  ModelDescription model;  // with its loss
+  NetworkOptions options;
+};
+
+Planned plan_input(const BenchOptions& options, const SwapTimes& times,
+                   const std::set<std::string>& again) {
   const ModelDescription model = read_model(options.model);
   const auto layers = trained_layers(model, options);
   NetworkOptions o{.batch = options.batch, .plan = {}, .swap_folder = options.swap_folder};
@@ -51,7 +59,36 @@ std::unique_ptr<Network> plan(const BenchOptions& options, const SwapTimes& time
   o.plan.memory_budget_bytes = options.budget_bytes;
   o.plan.swap = options.swap;
   o.plan.swap.times = times;
-  return std::make_unique<Network>(prepare_training(model, options.loss, layers), o, kernels);
+  o.plan.again = again;
+  return {prepare_training(model, options.loss, layers), o};
+}
+
+std::unique_ptr<Network> plan(const BenchOptions& options, const SwapTimes& times,
+                              const std::set<std::string>& again, KernelSelector& kernels) {
+  const Planned p = plan_input(options, times, again);
+  return std::make_unique<Network>(p.model, p.options, kernels);
+}
+
+// By the forecast, and then by what F takes in a network that is planned so.
+std::set<std::string> choose(const BenchOptions& options, KernelSelector& kernels) {
+  const Planned p = plan_input(options, {}, {});
+  const Graph graph = build_graph(p.model, p.options.batch);
+  const auto by = [&](const std::vector<double>& seconds) {
+    const auto found = choose_again(graph, p.options.plan, seconds, options.again_bytes, kernels);
+    if (!found)
+      throw Error(ErrorCode::kInvalidArgument, "no outputs made again bring it down to " +
+                                                   std::to_string(options.again_bytes) + " bytes");
+    return *found;
+  };
+  const auto network = plan(options, {}, by(forecast_forward_seconds(graph)), kernels);
+  network->allocate();
+  Sgd sgd;
+  StepTimer timer(*network);
+  for (int step = 0; step <= kMeasuredSteps; ++step) timer.run(sgd);
+  std::vector<double> seconds;
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i)
+    seconds.push_back(timer.seconds(i, StepKind::kForward));
+  return by(seconds);
 }
 
 KernelSelector::Options selector_options(const BenchOptions& options) {
@@ -87,6 +124,7 @@ std::vector<double> measure_orders(Network& network) {
 
 void to_json(nlohmann::json& json, const Measurements& m) {
   json = {{"kernels", m.kernels},
+          {"again", m.again},
           {"orders", m.times.order_seconds},
           {"order_read", m.times.read_bytes_per_second},
           {"order_write", m.times.write_bytes_per_second},
@@ -101,6 +139,7 @@ void from_json(const nlohmann::json& json, Measurements& m) {
   json.at("order_write").get_to(m.times.write_bytes_per_second);
   json.at("read").get_to(m.read_bytes_per_second);
   json.at("write").get_to(m.write_bytes_per_second);
+  json.at("again").get_to(m.again);
 }
 
 Measurements measure(const BenchOptions& options) {
@@ -111,7 +150,8 @@ Measurements measure(const BenchOptions& options) {
     m.write_bytes_per_second = disk.write_bytes_per_second;
   }
   KernelSelector first(selector_options(options), {}, read_profile(options.profile));
-  const auto network = plan(options, {}, first);
+  if (options.again_bytes > 0) m.again = choose(options, first);
+  const auto network = plan(options, {}, m.again, first);
   if (!options.measured) {
     m.kernels = first.choices();
     write_profile(options.profile, first.profile());
@@ -120,7 +160,7 @@ Measurements measure(const BenchOptions& options) {
   m.times = {measure_orders(*network), m.read_bytes_per_second, m.write_bytes_per_second};
   // Anew: the second plan may leave other room for workspaces.
   KernelSelector second(selector_options(options), {}, first.profile());
-  (void)plan(options, m.times, second);
+  (void)plan(options, m.times, m.again, second);
   m.kernels = second.choices();
   write_profile(options.profile, second.profile());
   return m;
@@ -143,7 +183,7 @@ void warm_libraries(int threads) {
 std::unique_ptr<Network> make_network(const BenchOptions& options,
                                       const Measurements& measurements) {
   KernelSelector kernels(selector_options(options), measurements.kernels);
-  auto network = plan(options, measurements.times, kernels);
+  auto network = plan(options, measurements.times, measurements.again, kernels);
   if (kernels.choices() != measurements.kernels)
     throw Error(ErrorCode::kInternal, "a kernel was chosen in the process that is measured");
   return network;

@@ -23,6 +23,7 @@ struct ModelDescription;
 struct Measurements {
   KernelChoices kernels;
   SwapTimes times;                                               // empty if nothing is measured
+  std::set<std::string> again;                                   // layers
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of the swap folder's disk
 };
 void to_json(nlohmann::json& json, const Measurements& m);
