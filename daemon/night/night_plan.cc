@@ -197,6 +197,7 @@ class JobPlan {
             {"units", night.freeze.total_units},
             {"batch", config.batch},
             {"micro_batch", micro_batch_of(config)},
+            {"made_again", config.again.size()},
             {"swap",
              {{"mode", to_string(config.swap.mode)},
               {"read_bytes", night.swap_read_bytes},

@@ -1,9 +1,15 @@
 #include "engine/train/memory_fit.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
+#include "base/median.h"
+#include "engine/plan/again.h"
+#include "engine/plan/again_choice.h"
+#include "engine/train/idle_step.h"
+#include "engine/train/step_timer.h"
 
 namespace moil {
 namespace {
@@ -14,12 +20,31 @@ class Fitter {
          const TrainerConfig& config, const FitOptions& options, KernelSelector& kernels)
       : model_(model), layers_(layers), config_(config), options_(options), kernels_(kernels) {}
 
-  MemoryFit run() {
-    if (auto fit = without_more_swap()) return *fit;
-    if (options_.may_swap && config_.swap.mode == SwapMode::kOff) {
-      if (auto fit = with_swap()) return *fit;
-    }
-    refuse();
+  std::vector<MemoryFit> run() {
+    std::vector<MemoryFit> fits;
+    if (auto fit = without_more_swap()) fits.push_back(*fit);
+    if (config_.swap.mode == SwapMode::kOff)
+      if (auto fit = with_again_in(fits)) fits.push_back(*fit);
+    if (fits.empty() && options_.may_swap && config_.swap.mode == SwapMode::kOff)
+      if (auto fit = with_swap()) fits.push_back(*fit);
+    if (fits.empty()) refuse();
+    return fits;
+  }
+
+  // The same configuration with other outputs made again.
+  std::optional<MemoryFit> with_again(const std::vector<double>& forward_seconds,
+                                      TrainerConfig config) {
+    const Graph graph = graph_of(config);
+    const std::size_t prefetch = prefetch_bytes(graph);
+    if (prefetch >= options_.budget_bytes) return std::nullopt;
+    const auto layers =
+        choose_again(graph, training_plan_input(model_, layers_, config).options.plan,
+                     forward_seconds, options_.budget_bytes - prefetch, kernels_);
+    if (!layers) return std::nullopt;
+    config.again = *layers;
+    const MemoryFit fit = plan_training(model_, layers_, config, kernels_);
+    if (!fits(fit)) return std::nullopt;
+    return accept(fit);
   }
 
   std::optional<TrainerConfig> refit() {
@@ -32,6 +57,23 @@ class Fitter {
   bool fits(const MemoryFit& fit) {
     if (smallest_ == 0 || fit.planned_bytes < smallest_) smallest_ = fit.planned_bytes;
     return fit.planned_bytes <= options_.budget_bytes;
+  }
+
+  // By a forecast, in the largest micro-batch that fits so; larger than what fits without.
+  std::optional<MemoryFit> with_again_in(const std::vector<MemoryFit>& without) {
+    for (const std::int64_t micro : micro_batches()) {
+      if (!without.empty() && micro <= micro_batch_of(without[0].config)) break;
+      if (mixes_samples_ && config_.micro_batch == 0 && micro < config_.batch) break;
+      TrainerConfig config = config_;
+      config.micro_batch = micro;
+      if (auto fit = with_again(forecast_forward_seconds(graph_of(config)), config)) return fit;
+    }
+    return std::nullopt;
+  }
+
+  Graph graph_of(const TrainerConfig& config) const {
+    const TrainingPlanInput input = training_plan_input(model_, layers_, config);
+    return build_graph(input.model, input.options.batch);
   }
 
   // Micro-batches to try, the largest first.
@@ -140,10 +182,66 @@ MemoryFit plan_training(const ModelDescription& model, const std::set<std::strin
   return fit;
 }
 
+std::vector<MemoryFit> fits_of_training(const ModelDescription& model,
+                                        const std::set<std::string>* layers,
+                                        const TrainerConfig& config, const FitOptions& options,
+                                        KernelSelector& kernels) {
+  return Fitter(model, layers, config, options, kernels).run();
+}
+
 MemoryFit fit_training(const ModelDescription& model, const std::set<std::string>* layers,
                        const TrainerConfig& config, const FitOptions& options,
                        KernelSelector& kernels) {
-  return Fitter(model, layers, config, options, kernels).run();
+  return fits_of_training(model, layers, config, options, kernels).front();
+}
+
+namespace {
+
+struct TimedSteps {
+  double seconds_of_sample = 0;
+  std::vector<double> forward_seconds;  // by node
+};
+
+TimedSteps time_steps(const ModelDescription& model, const std::set<std::string>* layers,
+                      const TrainerConfig& config, KernelSelector& kernels) {
+  constexpr int kSteps = 3;  // and one that warms up
+  const TrainingPlanInput input = training_plan_input(model, layers, config);
+  Network network(input.model, input.options, kernels);
+  network.allocate();
+  IdleUpdater idle(config.optimizer);
+  StepTimer timer(network);
+  std::vector<double> seconds;
+  for (int step = 0; step <= kSteps; ++step) {
+    seconds.push_back(timer.run(idle));
+    if (step == 0) timer.forget();
+  }
+  seconds.erase(seconds.begin());
+  TimedSteps timed{median(seconds) / static_cast<double>(input.options.batch), {}};
+  for (int i = 0; i < static_cast<int>(network.graph().nodes.size()); ++i)
+    timed.forward_seconds.push_back(timer.seconds(i, StepKind::kForward));
+  return timed;
+}
+
+}  // namespace
+
+TrainerConfig fastest_of(const ModelDescription& model, const std::set<std::string>* layers,
+                         const std::vector<MemoryFit>& fits, std::size_t budget_bytes,
+                         KernelSelector& kernels) {
+  TrainerConfig best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const MemoryFit& fit : fits) {
+    TrainerConfig config = fit.config;
+    TimedSteps timed = time_steps(model, layers, config, kernels);
+    if (!config.again.empty()) {
+      Fitter fitter(model, layers, config, {.budget_bytes = budget_bytes}, kernels);
+      if (const auto better = fitter.with_again(timed.forward_seconds, config)) {
+        config = better->config;
+        timed = time_steps(model, layers, config, kernels);
+      }
+    }
+    if (timed.seconds_of_sample < least) least = timed.seconds_of_sample, best = config;
+  }
+  return best;
 }
 
 std::optional<TrainerConfig> refit_swap(const ModelDescription& model,

@@ -78,6 +78,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.optimizer_states = static_cast<int>(states_of_weight(config.optimizer));
   plan.micro_batches = static_cast<int>(config.batch / micro_batch_of(config));
   plan.swap = config.swap;
+  plan.again = config.again;
   plan.memory_budget_bytes = config.memory_budget_bytes;
   plan.processor = config.processor;
   plan.assignment = config.assignment;

@@ -41,6 +41,7 @@ struct TrainerConfig {
   std::uint64_t seed = 1;
   SwapOptions swap;
   std::filesystem::path swap_folder;
+  std::set<std::string> again = {};     // PlanOptions::again
   std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
   // PlanOptions::processor and its steps.
   std::shared_ptr<Processor> processor = nullptr;

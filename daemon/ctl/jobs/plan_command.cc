@@ -44,6 +44,9 @@ void print_training(Console& console, const Json& training) {
   console.table(rows);
   console.print("the peak stands at order " + cell(training["peak_order"]) + " of " +
                 cell(training["orders"]) + ": " + cell(training["peak_step"]));
+  if (training["made_again"] > 0)
+    console.print("the outputs of " + cell(training["made_again"]) +
+                  " layers are made again in the backward pass, instead of being kept");
   const Json& swap = training["swap"];
   if (swap["mode"] != "off") {
     console.print("swap " + cell(swap["mode"]) + ": the night reads " +

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "daemon/models/model_folder.h"
@@ -29,6 +30,7 @@ inline constexpr double kMeasuringSeconds = 30, kMeasuringShare = 0.05;
 // How training is fitted into memory; recorded, so that a resumed night computes the same.
 struct TrainingMemory {
   std::int64_t micro_batch = 0;
+  std::set<std::string> again;  // layers whose outputs are made again
   SwapOptions swap;
   std::size_t memory_budget_bytes = 0;
 };

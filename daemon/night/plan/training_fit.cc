@@ -53,6 +53,7 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
       selection_of(input.spec.train.method, night.head, night.freeze.trainable_layers);
   if (input.memory) {
     config.micro_batch = input.memory->micro_batch;
+    config.again = input.memory->again;
     config.swap = input.memory->swap;
     config.memory_budget_bytes = input.memory->memory_budget_bytes;
     return config;
@@ -70,9 +71,12 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   fit.steps = night.steps;
   fit.max_write_bytes = most_written(input.spec);
   return at_field("/memory/budget_bytes", [&] {
-    return fit_training(night.head, &night.freeze.trainable_layers, config, fit,
-                        *night.trainer_kernels)
-        .config;
+    const auto* layers = &night.freeze.trainable_layers;
+    const std::vector<MemoryFit> fits =
+        fits_of_training(night.head, layers, config, fit, *night.trainer_kernels);
+    const bool choose = !input.dry && (fits.size() > 1 || !fits[0].config.again.empty());
+    if (!choose) return fits[0].config;
+    return fastest_of(night.head, layers, fits, fit.budget_bytes, *night.trainer_kernels);
   });
 }
 
@@ -121,7 +125,8 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
   night.trainer = at_field("/train/micro_batch", [&] {
     return std::make_unique<Trainer>(night.head, layers, config, *night.trainer_kernels);
   });
-  night.training_memory = {config.micro_batch, config.swap, config.memory_budget_bytes};
+  night.training_memory = {config.micro_batch, config.again, config.swap,
+                           config.memory_budget_bytes};
   if (night.elastic) {
     plan_probe(night, input, config);
     // No selection needs more than training everything.
@@ -139,6 +144,7 @@ void plan_trainer(NightModel& night, const NightPlanInput& input) {
 nlohmann::json to_json(const TrainingMemory& memory) {
   const SwapTimes& times = memory.swap.times;
   return {{"micro_batch", memory.micro_batch},
+          {"again", memory.again},
           {"memory_budget_bytes", memory.memory_budget_bytes},
           {"swap",
            {{"mode", to_string(memory.swap.mode)},
@@ -151,6 +157,7 @@ nlohmann::json to_json(const TrainingMemory& memory) {
 TrainingMemory training_memory_from_json(const nlohmann::json& json) {
   TrainingMemory memory;
   memory.micro_batch = json.at("micro_batch");
+  memory.again = json.value("again", std::set<std::string>{});  // none before there were any
   memory.memory_budget_bytes = json.at("memory_budget_bytes");
   const auto& swap = json.at("swap");
   memory.swap.mode = swap_mode(swap.at("mode").get<std::string>());

@@ -40,6 +40,7 @@ Json memory_details(const NightContext& night, const PlanStage& plan, const Trai
     if (!model.elastic)
       details["training_lower_bound_bytes"] = model.trainer->network().plan().lower_bound_bytes;
     details["micro_batch"] = micro_batch_of(model.trainer->config());
+    details["made_again"] = model.trainer->config().again.size();
     details["swap"] = swap_details(model, train.swapped());
   }
   return details;
