@@ -143,7 +143,8 @@ class Probe final : public WeightUpdater {
 };
 
 // Clipping is left out: it would shorten all updates alike. So is momentum, which has no part in a
-// first step (Nesterov's has) and would want states.
+// first step (Nesterov's has) and would want states. The probe's network is the CPU's: another
+// processor was assigned steps of the training's network, and would keep the gradients to itself.
 TrainerConfig probe_config(const TrainerConfig& config, std::int64_t samples) {
   TrainerConfig probe = config;
   probe.selection.clear();
@@ -151,6 +152,8 @@ TrainerConfig probe_config(const TrainerConfig& config, std::int64_t samples) {
   probe.micro_batch = 0;
   probe.clip_norm = 0;
   probe.swap = {};
+  probe.processor = nullptr;
+  probe.assignment.clear();
   if (config.memory_budget_bytes != kNoMemoryBudget) probe.memory_budget_bytes = 0;
   if (!probe.optimizer.nesterov) probe.optimizer.momentum = 0;
   return probe;

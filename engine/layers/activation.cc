@@ -1,8 +1,13 @@
-#include "engine/layers/activation.h"
-
+// Element-wise activations: relu, relu6, leaky_relu, sigmoid, tanh, hard_sigmoid, hard_swish, silu,
+// gelu (exact), each a layer type of its own.
+//
+// All may work in place. The derivative of the first six reads the output, that of the last three
+// the input, so those work in place only if no derivative is asked for.
+// Property of leaky_relu: slope = 0.01, at least 0. The others have none.
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,7 +1,8 @@
-#include "engine/layers/add.h"
-
+// Sum of two or more tensors of the same dims, type "add". In place over input 0; the derivative
+// passes through to every input. No properties.
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

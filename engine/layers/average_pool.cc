@@ -1,7 +1,10 @@
-#include "engine/layers/average_pool.h"
-
+// Mean over windows of an image, type "average_pool".
+//
+// Properties: as max_pool's, and count_include_pad = true (padding counts in the divisor).
+// Backward reads only the derivative.
 #include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/parallel.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/pool_properties.h"
 #include "engine/layers/shapes.h"
 

@@ -1,9 +1,14 @@
-#include "engine/layers/dropout.h"
+// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate),
+// type "dropout". At inference the same data.
+//
+// Property: rate = 0.5, 0 <= rate < 1. The mask is a function of LayerRun::random_key and stored
+// nowhere; in place. At most 2^32 elements.
+#include "engine/kernels/rows/dropout.h"
 
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/rows/dropout.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

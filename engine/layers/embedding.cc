@@ -1,9 +1,14 @@
-#include "engine/layers/embedding.h"
-
+// Rows of a table by their numbers, type "embedding": int32 [N] or [N, L] -> [N, width] or
+// [N, L, width].
+//
+// Properties: rows, width. Weight: "weight" [rows, width]. Its gradient holds the rows that a step
+// reads, so that neither a step's memory nor its time grows with the table, unless another layer
+// shares the weight. A number that the table lacks is kBadData.
 #include <algorithm>
 
 #include "base/error.h"
 #include "engine/kernels/rows/table_rows.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 #include "engine/tensor/row_gradient.h"
 

@@ -1,11 +1,17 @@
-#include "engine/layers/fully_connected.h"
-
+// Fully connected: y = x W^T + b. [N, F] to [N, units], or over the last axis: [N, ..., F] to
+// [N, ..., units].
+//
+// Properties: units, bias (true), activation ("none", "relu", "relu6": fused, for inference only).
+// Weights: "weight" [units, F] and "bias" [units]. In inference plans the weights are packed once,
+// into a saved tensor, and a sample's result does not depend on its batch. The input lives until CG
+// only if the weight itself trains.
 #include <cstring>
 
 #include "base/error.h"
 #include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/column_sum.h"
+#include "engine/layers/makers.h"
 
 namespace moil {
 namespace {

@@ -1,10 +1,12 @@
-#include "engine/layers/global_average_pool.h"
-
+// Mean over all pixels: [N, C, H, W] -> [N, C], type "global_average_pool".
+//
+// Property: keep_dims = false (true: [N, C, 1, 1]). Backward reads only the derivative.
 #include <algorithm>
 
 #include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,4 +1,8 @@
-#include "engine/layers/layer_norm.h"
+// Normalisation over the last axis: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta.
+//
+// Properties: epsilon (1e-5), affine (true). Weights, if affine: "gamma" and "beta" [F]. Any
+// rank from 2 on, plain layout. The mean and the inverse deviation of every row are kept from F on.
+#include "engine/kernels/rows/layer_norm.h"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +10,8 @@
 
 #include "base/error.h"
 #include "engine/kernels/rows/elementwise.h"
-#include "engine/kernels/rows/layer_norm.h"
 #include "engine/kernels/rows/row_sums.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,7 +1,11 @@
-#include "engine/layers/matmul.h"
-
+// Products of matrices sample by sample: [N, ..., M, K] by [N, ..., K, L] to [N, ..., M, L].
+//
+// Property: transpose_b (false): the second input is [N, ..., L, K]. Plain layout, equal dims
+// before the last two. Each matrix is a product of its own on one thread, so that a sample does not
+// depend on its batch; the matrices are spread over the threads. Both inputs live until CD.
 #include "engine/kernels/gemm/gemm.h"
 #include "engine/kernels/parallel.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

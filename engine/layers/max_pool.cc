@@ -1,7 +1,12 @@
-#include "engine/layers/max_pool.h"
-
+// Maximum over windows of an image, type "max_pool".
+//
+// Properties: kernel, stride = kernel, padding = 0, dilation = 1 (each a number or [height, width];
+// padding also [top, left, bottom, right], at most half of what a window spans), ceil_mode = false.
+// Backward reads where each maximum stood (1 byte an output element, 2 for windows above 256), not
+// the input.
 #include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/parallel.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/pool_properties.h"
 #include "engine/layers/shapes.h"
 

@@ -1,9 +1,11 @@
-#include "engine/layers/multiply.h"
-
+// Product of two tensors, type "multiply": of the same dims, or an image [N, C, H, W] times one
+// factor a channel, [N, C] or [N, C, 1, 1]. In place over input 0 if input 1 needs no
+// derivative. No properties.
 #include <algorithm>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

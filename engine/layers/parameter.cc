@@ -1,5 +1,12 @@
-#include "engine/layers/parameter.h"
-
+// Trained tensors of a model's own, met by every sample:
+//   "add_parameter"       y = x + weight: a positional embedding
+//   "multiply_parameter"  y = x * weight: a scale of every feature
+//   "prepend_parameter"   y = weight, then x, along axis 1: a class token
+//
+// Properties of the first two: dims, of the weight, which are the last of the input's, [L, F] or
+// [F], or 1 if all along an axis meet one number, as in [W, 1, L, L]; trained = true, or false
+// for a constant such as a mask. The third has count (1); [N, L, F] to [N, count + L, F]. Weight:
+// "weight", of these dims, or [count, F]. Plain layout.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -7,6 +14,7 @@
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/kernels/rows/pointwise.h"
 #include "engine/kernels/rows/row_sums.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

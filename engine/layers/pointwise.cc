@@ -1,11 +1,16 @@
-#include "engine/layers/pointwise.h"
+// Element-wise functions with numbers of their own, which are not trained:
+//   "scale"       y = factor x + offset; properties factor (1), offset (0)
+//   "clip"        y = min(max(x, min), max); properties min and max, either may be left out
+//   "reciprocal"  y = 1 / x; no properties
+// They take any shape, in place if nobody else reads the input.
+#include "engine/kernels/rows/pointwise.h"
 
 #include <limits>
 
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
-#include "engine/kernels/rows/pointwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -38,13 +38,10 @@ PoolProperties read_pool_properties(PropertyReader& reader, const std::string& n
   PoolProperties result;
   PoolShape& w = result.window;
   const auto kernel = reader.integers("kernel", 2, 1, 1);
-  w.kernel_h = w.stride_h = kernel[0];
-  w.kernel_w = w.stride_w = kernel[1];
-  if (reader.has("stride")) {
-    const auto stride = reader.integers("stride", 2, 1, 1);
-    w.stride_h = stride[0];
-    w.stride_w = stride[1];
-  }
+  w.kernel_h = kernel[0], w.kernel_w = kernel[1];
+  const auto given = reader.integers("stride", 2, 1, 1);
+  const auto& stride = reader.has("stride") ? given : kernel;
+  w.stride_h = stride[0], w.stride_w = stride[1];
   if (gaps == PoolGaps::kAllowed) {
     const auto dilation = reader.integers("dilation", 2, 1, 1);
     w.dilation_h = dilation[0];

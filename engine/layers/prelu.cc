@@ -1,10 +1,13 @@
-#include "engine/layers/prelu.h"
-
+// x if it is above zero, otherwise weight times x; one weight a channel (the last axis in
+// memory), or one for all.
+//
+// Property: shared (false). Weight: "weight" [C], or [1] if shared.
 #include <algorithm>
 
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/kernels/rows/pointwise.h"
 #include "engine/kernels/rows/row_sums.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,10 +1,12 @@
-#include "engine/layers/softmax.h"
+// Softmax over features or channels (the last axis in memory), type "softmax", and its logarithm,
+// type "log_softmax". In place; the derivative reads the output. No properties.
+#include "engine/kernels/rows/softmax.h"
 
 #include <algorithm>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
-#include "engine/kernels/rows/softmax.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -183,7 +183,7 @@ std::size_t weight_bytes(const Graph& graph) {
 
 std::pair<std::string, int> split_value_name(const std::string& name) {
   const auto colon = name.rfind(':');
-  if (colon == std::string::npos || colon + 1 == name.size() || name.size() - colon > 4 ||
+  if (colon == std::string::npos || colon + 1 == name.size() || name.size() - colon > 7 ||
       name.find_first_not_of("0123456789", colon + 1) != std::string::npos) {
     return {name, 0};
   }

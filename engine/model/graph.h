@@ -68,7 +68,8 @@ std::string weight_name(const Node& node, const WeightSpec& weight);
 // a cycle.
 [[nodiscard]] std::vector<LayerDescription> topological_order(const ModelDescription& description);
 
-// "layer:1" -> {"layer", 1}; "layer" -> {"layer", 0}.
+// "layer:1" -> {"layer", 1}; "layer" -> {"layer", 0}. A number has at most six digits: a layer has
+// no more than a million outputs.
 std::pair<std::string, int> split_value_name(const std::string& name);
 // The one name of a value: "layer:0" -> "layer".
 std::string value_name(const std::string& name);

@@ -170,6 +170,7 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
       ++state_.loss_count;
       state_.seconds += seconds_since(start);
       state_.cpu_seconds += process_cpu_seconds() - cpu_start;
+      if (state_.step == total) check_weights();  // no loss comes after it
       if (state_.step == end) {
         const EpochSummary summary{
             epoch + 1, state_.loss_sum / static_cast<double>(state_.loss_count), state_.seconds};
@@ -177,8 +178,10 @@ bool Trainer::run(BatchSource& source, const Callbacks& callbacks) {
         state_.loss_count = 0;
         if (callbacks.on_epoch) callbacks.on_epoch(summary);
       }
-      if (callbacks.on_step && !callbacks.on_step(state_.step, total, loss))
+      if (callbacks.on_step && !callbacks.on_step(state_.step, total, loss)) {
+        check_weights();
         return state_.step == total;
+      }
     }
   }
   return true;
@@ -236,8 +239,21 @@ void Trainer::apply(const WeightUpdate& update) {
   step.gradient_scale = share_ * clip_scale_;
   step.step = count_update(update.name);
   optimizer_->apply(step);
-  if (update.elsewhere) return;  // the next loss tells
-  if (!is_finite(update)) not_finite_ = update.name;
+  if (update.elsewhere)
+    unchecked_ = true;  // bringing it here each step would cost more than the step
+  else if (!is_finite(update))
+    not_finite_ = update.name;
+}
+
+void Trainer::check_weights() {
+  if (!unchecked_) return;
+  for (const PersistentTensor& tensor : network_.persistent()) {
+    if (tensor.kind != TensorKind::kWeight) continue;
+    const PersistentTensor::Data data = tensor.data();
+    if (!all_finite(data.values.data(), static_cast<std::int64_t>(data.values.size())))
+      throw_diverged("the weight " + tensor.name, state_.step);
+  }
+  unchecked_ = false;
 }
 
 }  // namespace moil

@@ -125,8 +125,11 @@ class Trainer : private WeightUpdater {
   // Trains from state() to the end; false if on_step stopped it. Only full batches are trained:
   // what an epoch's order leaves over at its end is left out, another rest each epoch. A source
   // smaller than a batch is kInvalidArgument. Throws kFailedPrecondition, with the step, if
-  // the loss or a weight is not finite: training is over then.
+  // the loss or a weight is not finite: training is over then. Weights that another processor
+  // updates are looked at when the run ends or stops.
   bool run(BatchSource& source, const Callbacks& callbacks);
+  // Between steps, before weights are kept: throws the same for what was not looked at so far.
+  void check_weights();
 
  private:
   void gradient_ready(const WeightUpdate& update) override;
@@ -150,6 +153,7 @@ class Trainer : private WeightUpdater {
   double rate_ = 0, clip_scale_ = 1, share_ = 1;  // of a micro-batch in its batch
   double square_sum_ = 0;                         // of the gradients that are ready
   std::string_view not_finite_;                   // a weight that the present step broke
+  bool unchecked_ = false;  // another processor updated weights since they were looked at
 };
 
 }  // namespace moil

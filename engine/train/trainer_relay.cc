@@ -73,6 +73,10 @@ std::vector<PersistentTensor> TrainerRelay::persistent() {
   return tensors;
 }
 
+void TrainerRelay::check_weights() {
+  if (trainer_) trainer_->check_weights();
+}
+
 void TrainerRelay::weights_changed() {
   if (trainer_) trainer_->network().weights_changed();
 }

@@ -44,6 +44,8 @@ class TrainerRelay {
 
   // What the trainer at work has, and what waits; none if no trainer is at work.
   std::vector<PersistentTensor> persistent();
+  // Before they are kept: as Trainer::check_weights().
+  void check_weights();
   // After persistent() was written to.
   void weights_changed();
   // The weights as they are now, into `weights`.

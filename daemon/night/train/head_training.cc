@@ -63,6 +63,7 @@ class PlainTraining final : public HeadTraining {
   }
 
   void save_checkpoint(const std::filesystem::path& checkpoint, Json beside) override {
+    trainer_.check_weights();
     const Json text = {{"beside", std::move(beside)}, {"state", to_json(trainer_.state())}};
     moil::save_checkpoint(checkpoint, text.dump(), trainer_.network().persistent());
   }
@@ -138,6 +139,7 @@ class ElasticTraining final : public HeadTraining {
   }
 
   void save_checkpoint(const std::filesystem::path& checkpoint, Json beside) override {
+    trainer_->relay().check_weights();
     Json intervals = Json::array();
     for (const auto& interval : trainer_->intervals()) intervals.push_back(record_of(interval));
     const Json text = {{"beside", std::move(beside)},

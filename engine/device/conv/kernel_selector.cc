@@ -86,6 +86,10 @@ std::size_t rounded_limit(std::size_t limit) {
   return limit / step * step;
 }
 
+std::string within_key(const std::string& key, std::size_t limit) {
+  return key + " within " + std::to_string(limit);
+}
+
 }  // namespace
 
 KernelSelector::KernelSelector() : KernelSelector(Options{}) {}
@@ -125,6 +129,22 @@ std::unique_ptr<ConvKernel> KernelSelector::sliced(std::string_view kernel, std:
   return parts.empty() ? nullptr : make_sliced_conv(std::move(parts[0]), shape, step, slices);
 }
 
+// The kernel of this name in as few slices as are within the limit; null if there is no such
+// number.
+std::unique_ptr<ConvKernel> KernelSelector::in_slices(std::string_view kernel, std::size_t limit,
+                                                      const ConvShape& shape, ConvStep step,
+                                                      const ConvFusion& fusion) const {
+  // A sample's result may not depend on its batch if weights are constant: such kernels work sample
+  // by sample already.
+  if (fusion.constant_weights || limit == 0) return nullptr;
+  const std::int64_t most = std::min<std::int64_t>(shape.batch, kMostSlices);
+  for (std::int64_t slices = 2; slices <= most && shape.batch % slices == 0; slices *= 2) {
+    auto parts = sliced(kernel, slices, shape, step, fusion);
+    if (parts && parts->workspace_bytes() <= limit) return parts;
+  }
+  return nullptr;
+}
+
 // The kernel of a recorded name; null if there is none.
 std::unique_ptr<ConvKernel> KernelSelector::named(const std::string& name, const ConvShape& shape,
                                                   ConvStep step, const ConvFusion& fusion) const {
@@ -146,21 +166,32 @@ KernelSelector::Kernels KernelSelector::within(Kernels kernels, std::size_t limi
       kept.push_back(std::move(kernels[i]));
       continue;
     }
-    // A sample's result may not depend on its batch if weights are constant: such kernels work
-    // sample by sample already.
-    for (std::int64_t slices = 2;
-         !fusion.constant_weights && limit > 0 &&
-         slices <= std::min<std::int64_t>(shape.batch, kMostSlices) && shape.batch % slices == 0;
-         slices *= 2) {
-      auto parts = sliced(kernels[i]->name(), slices, shape, step, fusion);
-      if (!parts || parts->workspace_bytes() > limit) continue;
-      kept.push_back(std::move(parts));
-      break;
-    }
+    auto parts = in_slices(kernels[i]->name(), limit, shape, step, fusion);
+    if (parts) kept.push_back(std::move(parts));
     if (i == leanest) least = std::move(kernels[i]);
   }
   if (kept.empty()) kept.push_back(std::move(least));
   return kept;
+}
+
+// What was recorded under one plan need not fit into another. Nothing is measured then: a run that
+// is resumed must come to the same.
+std::unique_ptr<ConvKernel> KernelSelector::recorded(const std::string& key, std::size_t limit,
+                                                     const ConvShape& shape, ConvStep step,
+                                                     const ConvFusion& fusion) {
+  const std::string& name = choices_.at(key);
+  auto kernel = named(name, shape, step, fusion);
+  if (!kernel) refuse_recorded(key, name);
+  // Cached feature maps hang on the choice for constant weights.
+  if (fusion.constant_weights || kernel->workspace_bytes() <= limit) {
+    used_[key] = name;
+    return kernel;
+  }
+  kernel = in_slices(split_sliced_name(name).first, limit, shape, step, fusion);
+  if (!kernel)
+    kernel = std::move(within(candidates(shape, step, fusion), limit, shape, step, fusion)[0]);
+  used_[within_key(key, limit)] = kernel->name();
+  return kernel;
 }
 
 std::optional<std::size_t> KernelSelector::choose(const Kernels& kernels, const ConvShape& shape,
@@ -200,20 +231,16 @@ std::unique_ptr<ConvKernel> KernelSelector::conv(const ConvShape& shape, ConvSte
                                                  const ConvFusion& fusion,
                                                  std::size_t max_workspace) {
   const std::string key = key_of(shape, step, fusion, options_.exact_arithmetic);
-  if (const auto it = choices_.find(key); it != choices_.end() && max_workspace != 0) {
-    auto kernel = named(it->second, shape, step, fusion);
-    if (!kernel) refuse_recorded(key, it->second);
-    used_[key] = it->second;
-    return kernel;
-  }
+  const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
+  if (max_workspace != 0 && choices_.contains(key))
+    return recorded(key, limit, shape, step, fusion);
   Kernels kernels = candidates(shape, step, fusion);
   if (kernels.empty())
     throw Error(ErrorCode::kFailedPrecondition,
                 "none of the allowed providers computes \"" + key + "\"");
   if (max_workspace == 0) return std::move(kernels[least_workspace(kernels)]);
-  const std::size_t limit = std::min(rounded_limit(max_workspace), options_.max_workspace_bytes);
   const bool limited = !all_within(kernels, limit);
-  const std::string measured = limited ? key + " within " + std::to_string(limit) : key;
+  const std::string measured = limited ? within_key(key, limit) : key;
   std::unique_ptr<ConvKernel> kernel;
   bool keep = true;
   if (const auto it = profile_.find(measured); it != profile_.end())

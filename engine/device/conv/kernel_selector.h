@@ -47,10 +47,12 @@ class KernelSelector {
   // scratch tensors of the shape's size (or of a part of its batch, if that is enough) and frees
   // them; if there is no memory for them the first candidate is taken. A kernel that needs more
   // than max_workspace (or the options' limit) is run in slices of the batch that fit; if none
-  // fits, the one with the least is taken. What was recorded is used whatever it needs.
-  // max_workspace 0: the leanest of all, which is not recorded. Throws kFailedPrecondition if
-  // the recorded choice is not available in this build, and kInvalidArgument for an impossible
-  // shape.
+  // fits, the one with the least is taken. A recorded kernel that needs more is run in slices, too,
+  // or gives way to the first candidate that fits, without measuring: that depends on the record
+  // and the limit alone, and leaves the record as it is. With constant weights the recorded kernel
+  // is used whatever it needs. max_workspace 0: the leanest of all, which is not recorded. Throws
+  // kFailedPrecondition if the recorded choice is not available in this build, and kInvalidArgument
+  // for an impossible shape.
   [[nodiscard]] std::unique_ptr<ConvKernel> conv(const ConvShape& shape, ConvStep step,
                                                  const ConvFusion& fusion = {},
                                                  std::size_t max_workspace = kNoLimit);
@@ -74,8 +76,14 @@ class KernelSelector {
   std::unique_ptr<ConvKernel> sliced(std::string_view kernel, std::int64_t slices,
                                      const ConvShape& shape, ConvStep step,
                                      const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> in_slices(std::string_view kernel, std::size_t limit,
+                                        const ConvShape& shape, ConvStep step,
+                                        const ConvFusion& fusion) const;
   std::unique_ptr<ConvKernel> named(const std::string& name, const ConvShape& shape, ConvStep step,
                                     const ConvFusion& fusion) const;
+  std::unique_ptr<ConvKernel> recorded(const std::string& key, std::size_t limit,
+                                       const ConvShape& shape, ConvStep step,
+                                       const ConvFusion& fusion);
   Kernels made(const ConvShape& shape, ConvStep step, const ConvFusion& fusion,
                std::optional<std::string_view> only) const;
   Kernels within(Kernels kernels, std::size_t limit, const ConvShape& shape, ConvStep step,

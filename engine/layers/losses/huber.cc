@@ -1,8 +1,12 @@
-#include "engine/layers/losses/huber.h"
-
+// Huber's loss, the mean over all elements, type "huber": squared errors, but for those beyond
+// delta, which count by their size.
+//
+// Inputs: prediction, and target of the same dims (NaN: none). Output [1]. The derivative is that
+// of input 0. Property "delta" (1): above 0.
 #include "base/error.h"
 #include "engine/kernels/rows/loss.h"
 #include "engine/layers/losses/loss_layer.h"
+#include "engine/layers/makers.h"
 
 namespace moil {
 namespace {

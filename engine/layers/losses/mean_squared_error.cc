@@ -1,7 +1,10 @@
-#include "engine/layers/losses/mean_squared_error.h"
-
+// Mean of (prediction - target)^2 over all elements, type "mse".
+//
+// Inputs: prediction, and target of the same dims. Output [1]. The derivative is that of input 0.
+// No properties.
 #include "engine/kernels/rows/loss.h"
 #include "engine/layers/losses/loss_layer.h"
+#include "engine/layers/makers.h"
 
 namespace moil {
 namespace {

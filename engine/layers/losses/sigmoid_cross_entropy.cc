@@ -1,8 +1,13 @@
-#include "engine/layers/losses/sigmoid_cross_entropy.h"
-
+// The loss of tagging, where a sample has any number of labels, type "sigmoid_cross_entropy"
+// (MoIL, Eq. 1.11).
+//
+// Inputs: logits, and targets in [0, 1] of the same dims. Output [1]. The derivative is that of
+// input 0. Property: reduction = "mean" over all elements, as PyTorch's, or "sum" over a sample's
+// labels and mean over the batch.
 #include "base/error.h"
 #include "engine/kernels/rows/loss.h"
 #include "engine/layers/losses/loss_layer.h"
+#include "engine/layers/makers.h"
 
 namespace moil {
 namespace {

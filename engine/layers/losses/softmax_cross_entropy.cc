@@ -1,7 +1,11 @@
-#include "engine/layers/losses/softmax_cross_entropy.h"
-
+// The loss of single-label classification, type "softmax_cross_entropy".
+//
+// Inputs: logits, and target probabilities of the same dims (one-hot or soft); classes are the
+// features or channels. Output [1]: -sum(target * log softmax(logits)), mean over the batch (and
+// the pixels). The derivative is that of input 0. No properties.
 #include "engine/kernels/rows/softmax.h"
 #include "engine/layers/losses/loss_layer.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

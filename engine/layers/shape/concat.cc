@@ -1,10 +1,12 @@
-#include "engine/layers/shape/concat.h"
-
+// Tensors one behind the other along an axis, type "concat". All other dims must be the same.
+//
+// Property: axis (1), behind the batch. Backward reads only the derivative.
 #include <algorithm>
 #include <array>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

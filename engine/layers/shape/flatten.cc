@@ -1,10 +1,13 @@
-#include "engine/layers/shape/flatten.h"
-
+// [N, C, H, W] -> [N, C * H * W] in that order, type "flatten".
+//
+// The same data if that is its order in memory: C or H * W is 1, or the input is no image.
+// Otherwise a transposing copy. No properties.
 #include <algorithm>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/kernels/rows/transpose.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,7 +1,7 @@
-#include "engine/layers/shape/identity.h"
-
+// The input, type "identity". The same data. No properties.
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -1,7 +1,10 @@
-#include "engine/layers/shape/multi_out.h"
-
+// One input, several outputs of the same data, type "multi_out": what lets a value be read by more
+// than one layer (NNTrainer 2022, Table 1). The derivatives of the outputs are summed.
+//
+// Property: outputs, required.
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

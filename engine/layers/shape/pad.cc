@@ -1,7 +1,10 @@
-#include "engine/layers/shape/pad.h"
-
+// Elements of one value around a tensor, type "pad".
+//
+// Properties: begin and end, a list each of as many numbers as the input has axes behind the batch:
+// [channels, rows, columns] of an image; value (0).
 #include "base/error.h"
 #include "engine/layers/axes.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

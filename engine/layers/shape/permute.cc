@@ -1,11 +1,15 @@
-#include "engine/layers/shape/permute.h"
-
+// Axes in another order, type "permute": axis k of the result is axis order[k] of the input.
+//
+// Properties: order, a list that begins with 0, since the batch stays first; layout ("plain" or
+// "channels_last"), of a result of rank 4. Shares its memory if nothing moves in it, as from an
+// image to its rows of channels.
 #include <algorithm>
 
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/axes.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

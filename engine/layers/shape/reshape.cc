@@ -1,9 +1,13 @@
-#include "engine/layers/shape/reshape.h"
-
+// The same elements in the same logical order under other dims, type "reshape": [N, ...] to
+// [N, dims...].
+//
+// Properties: dims, of one sample; layout ("channels_last" or "plain"), of a result of rank 4: an
+// image, or rows as sequences have them. Shares its memory if the elements lie in that order.
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/axes.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

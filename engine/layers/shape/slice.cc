@@ -1,6 +1,8 @@
-#include "engine/layers/shape/slice.h"
-
+// Part of an axis, type "slice": indices start, start + step, ... along it, `length` of them.
+//
+// Properties: axis (1 or more), start (0), length, step (1).
 #include "engine/layers/axes.h"
+#include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "engine/device/recorded_device.h"
 #include "engine/model/preparation.h"
 #include "tests/engine/model/models.h"
 
@@ -153,6 +154,25 @@ TEST(Importance, AProbeServesAgain) {
   const auto first = probe.measure(p.weights, kRate, p.source, kAll);
   EXPECT_EQ(probe.measure(p.weights, kRate, p.source, kAll), first);
   EXPECT_EQ(p.importance(), first);
+}
+
+// What another processor was assigned is of the training's network: the probe's is the CPU's.
+TEST(Importance, IsProbedOnTheCpuAlone) {
+  const ModelDescription model = test::residual_model();
+  RecordedDevice device;
+  device.device = "of paper";
+  for (const bool shares_memory : {true, false}) {
+    Probed on_cpu(model), on_both(model);
+    TrainerConfig& config = on_both.config;
+    config.processor = make_recorded_processor(device, shares_memory);
+    for (const Node& node :
+         build_graph(training_plan_input(model, nullptr, config).model, kDrawn).nodes)
+      config.assignment[node.name] = {true, true, true, true};
+    EXPECT_EQ(on_both.importance(), on_cpu.importance());
+    const ImportanceProbe probe(model, nullptr, config, kDrawn, on_both.kernels);
+    const ImportanceProbe plain(model, nullptr, on_cpu.config, kDrawn, on_cpu.kernels);
+    EXPECT_EQ(probe.planned_bytes(), plain.planned_bytes());
+  }
 }
 
 TEST(Importance, RefusesAnotherNumberOfSamples) {

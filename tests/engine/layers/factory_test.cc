@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "base/error.h"
-#include "engine/layers/shape/identity.h"
+#include "engine/layers/makers.h"
+#include "tests/errors.h"
 
 namespace moil {
 namespace {
@@ -24,6 +29,7 @@ Properties simple_properties(const std::string& type) {
   if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
     properties["dims"] = std::vector<std::int64_t>{3};
   if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 2, 1};
+  if (type == "embedding") properties["rows"] = properties["width"] = std::int64_t{3};
   if (type == "slice") properties["length"] = std::int64_t{1};
   if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
   return properties;
@@ -35,6 +41,50 @@ TEST(Factory, EveryTypeSaysItsName) {
   for (const auto& type : types) {
     if (is_of_another_test(type)) continue;
     EXPECT_EQ(make_layer(type, "x", simple_properties(type))->type(), type);
+  }
+}
+
+// The properties that makers.h names behind each type: "type: first, second = 1".
+std::map<std::string, std::set<std::string>> written_properties() {
+  std::ifstream file(std::string(MOIL_SOURCE_DIR) + "/engine/layers/makers.h");
+  std::map<std::string, std::set<std::string>> written;
+  std::string line, type;
+  while (std::getline(file, line)) {
+    const auto comment = line.find("// ");
+    const bool is_declaration = line.starts_with("MakeLayer ");
+    if (comment == std::string::npos || !(is_declaration || line.starts_with("  "))) continue;
+    std::string text = line.substr(comment + 3);
+    if (is_declaration) {
+      type = text.substr(0, text.find(':'));
+      text.erase(0, type.size() + 1);
+      written[type];
+    }
+    std::istringstream words(text);
+    for (std::string word; std::getline(words >> std::ws, word, ',');)
+      written[type].insert(word.substr(0, word.find(' ')));
+  }
+  return written;
+}
+
+// Those that the layer knows, as it says if it is given another.
+std::set<std::string> known_properties(const std::string& type) {
+  Properties properties = simple_properties(type);
+  properties["of no layer"] = std::int64_t{1};
+  const std::string text = test::error_of([&] { (void)make_layer(type, "x", properties); });
+  const auto known = text.find("known: ");
+  if (known == std::string::npos) ADD_FAILURE() << type << ": " << text;
+  std::set<std::string> names;
+  std::istringstream words(text.substr(known + 7));
+  for (std::string word; std::getline(words >> std::ws, word, ',');) names.insert(word);
+  return names;
+}
+
+TEST(Factory, PropertiesAreThoseThatAreWrittenDown) {
+  const auto written = written_properties();
+  for (const auto& type : layer_types()) {
+    if (is_of_another_test(type) || layer_traits(type).is_activation) continue;
+    ASSERT_TRUE(written.contains(type)) << type;
+    EXPECT_EQ(written.at(type), known_properties(type)) << type;
   }
 }
 

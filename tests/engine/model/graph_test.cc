@@ -60,6 +60,9 @@ TEST(GraphTest, OrderFollowsTheDescriptionWhereItMay) {
 TEST(GraphTest, AValueHasOneName) {
   EXPECT_EQ(split_value_name("a:1"), std::pair(std::string("a"), 1));
   EXPECT_EQ(split_value_name("a"), std::pair(std::string("a"), 0));
+  for (const int slot : {9, 999, 1000, 4999, 999'999})
+    EXPECT_EQ(split_value_name("a:" + std::to_string(slot)), std::pair(std::string("a"), slot));
+  EXPECT_EQ(split_value_name("a:1000000"), std::pair(std::string("a:1000000"), 0));
   EXPECT_EQ(split_value_name("a:b"), std::pair(std::string("a:b"), 0));
   EXPECT_EQ(split_value_name("a:"), std::pair(std::string("a:"), 0));
   EXPECT_EQ(value_name("a:0"), "a");

@@ -43,6 +43,46 @@ TEST(NetworkTest, GradientsAreTheLossesSlope) {
   test::expect_slopes(test::transformer_model(), 32, 0.01, 0.01, 5e-5);
 }
 
+// What each of 5,000 readers gives back reaches the layer before.
+TEST(NetworkTest, AValueMayHaveThousandsOfReaders) {
+  constexpr std::size_t kReaders = 5000;
+  const auto gradients = [](std::size_t readers) {
+    ModelBuilder b({4});
+    const std::string shared = b.fc(3).last();
+    b.layer("add", {}, std::vector<std::string>(readers, shared));
+    Training t(b.model());
+    for (const PersistentTensor& tensor : t.network().persistent()) {
+      const auto values = tensor.data().values;
+      std::fill(values.begin(), values.end(), 0.0F);  // the same answers, whatever the factor
+    }
+    return t.gradients(3);
+  };
+  const auto twice = gradients(2), often = gradients(kReaders);
+  ASSERT_EQ(often.size(), 2U);
+  for (const auto& [name, values] : often) {
+    double most = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double expected = double{twice.at(name)[i]} * kReaders / 2;
+      EXPECT_NEAR(values[i], expected, 1e-3 * std::abs(expected) + 1e-6) << name;
+      most = std::max(most, std::abs(expected));
+    }
+    EXPECT_GT(most, 1) << name;
+  }
+}
+
+// The readers are layers of their own here.
+TEST(NetworkTest, ThousandsOfLayersMayReadAValue) {
+  constexpr int kReaders = 1200;  // planning so many takes its time
+  ModelBuilder b({4});
+  const std::string shared = b.fc(3).last();
+  std::vector<std::string> read;
+  for (int i = 0; i < kReaders; ++i) read.push_back(b.layer("tanh", {}, {shared}).last());
+  b.layer("add", {}, read);
+  Training t(b.model());
+  EXPECT_TRUE(std::isfinite(t.loss(3)));
+  EXPECT_EQ(t.gradients(3).size(), 2U);
+}
+
 // The same in one random direction through all tensors at once, where g is not privileged.
 TEST(NetworkTest, GradientsAreRightAcrossTensors) {
   Training t(smooth_model());

@@ -193,6 +193,24 @@ TEST(MemoryFitTest, MeasuredTransfersFitAsWell) {
   EXPECT_GT(outgrown, 0);
 }
 
+// As where transfers are measured in one plan, and the training is another.
+TEST(MemoryFitTest, KernelsThatWereChosenWithMoreRoomDoNotBreakTheBudget) {
+  const ModelDescription model = model_with_norm();
+  KernelSelector kernels = test::fixed_kernels();
+  TrainerConfig roomy = config(16);
+  roomy.memory_budget_bytes = kNoMemoryBudget;
+  const std::size_t taken = Trainer(model, nullptr, roomy, kernels).planned_bytes();
+  const KernelChoices choices = kernels.choices();
+  const std::size_t budget = whole(model, 16) * 2 / 3;
+  ASSERT_LT(budget, taken);
+  const TrainerConfig fitted =
+      fit(model, config(16), {.budget_bytes = budget, .may_swap = true}).config;
+  const auto refitted = refit_swap(model, nullptr, fitted, budget, kernels);
+  ASSERT_TRUE(refitted);
+  EXPECT_LE(Trainer(model, nullptr, *refitted, kernels).planned_bytes(), budget);
+  EXPECT_EQ(kernels.choices(), choices);
+}
+
 WeightMap trained(const ModelDescription& model, const TrainerConfig& config) {
   KernelSelector kernels = test::fixed_kernels();
   Trainer trainer(model, nullptr, config, kernels);

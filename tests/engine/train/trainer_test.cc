@@ -11,6 +11,7 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/tasks/classify.h"
+#include "tests/engine/device/updates_alone.h"
 #include "tests/engine/run/allocation_counter.h"
 #include "tests/engine/train/toy_source.h"
 #include "tests/errors.h"
@@ -343,6 +344,53 @@ TEST(TrainerTest, AWeightThatIsNoNumberEndsTheRun) {
   const auto text = test::error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition);
   EXPECT_THAT(text, HasSubstr("the weight fully_connected"));
   EXPECT_THAT(text, HasSubstr("is not finite after step 1;"));
+}
+
+// Updates of this number on, from 0, are made no numbers; there are six a step.
+TrainerConfig updated_elsewhere(int first_broken) {
+  TrainerConfig c = config(OptimizerKind::kSgd);
+  c.processor =
+      std::make_shared<test::UpdatesAlone>([count = 0, first_broken](SgdCoefficients& k) mutable {
+        if (count++ >= first_broken) k.rate = std::numeric_limits<float>::quiet_NaN();
+      });
+  const Graph graph = build_graph(training_plan_input(toy_model(), nullptr, c).model, 1);
+  for (const Node& node : graph.nodes)
+    c.assignment[node.name][static_cast<std::size_t>(StepKind::kApplyGradient)] = true;
+  return c;
+}
+
+TEST(TrainerTest, WeightsThatAnotherProcessorUpdatesAreThoseOfTheCpu) {
+  TrainingJob here(config(OptimizerKind::kSgd)), elsewhere(updated_elsewhere(1000));
+  EXPECT_TRUE(here.go());
+  EXPECT_TRUE(elsewhere.go());
+  EXPECT_EQ(elsewhere.memory(), here.memory());
+}
+
+// No loss comes after the last step, to tell.
+TEST(TrainerTest, WeightsThatAnotherProcessorBreaksInTheLastStepEndTheRun) {
+  TrainingJob run(updated_elsewhere(17 * 6));
+  const auto text = test::error_of([&] { run.go(); }, ErrorCode::kFailedPrecondition);
+  EXPECT_THAT(text, HasSubstr("the weight "));
+  EXPECT_THAT(text, HasSubstr("is not finite after step 18;"));
+  EXPECT_EQ(run.losses.size(), 17u);
+  EXPECT_EQ(run.epochs.size(), 2u);  // the last one is not reported as if it had been well
+}
+
+TEST(TrainerTest, WeightsThatAnotherProcessorBreaksAreNotKept) {
+  TrainingJob stopped(updated_elsewhere(4 * 6));
+  test::expect_error(ErrorCode::kFailedPrecondition, "is not finite after step 5;",
+                     [&] { stopped.go(5); });
+  TrainingJob saved(updated_elsewhere(4 * 6));  // between steps, as before a checkpoint
+  Trainer::Callbacks callbacks;
+  callbacks.order = [](std::int64_t epoch) { return test::rotated(kToySamples, epoch); };
+  callbacks.on_step = [&](std::int64_t step, std::int64_t, double) {
+    saved.trainer.check_weights();
+    saved.losses.push_back(static_cast<double>(step));
+    return true;
+  };
+  test::expect_error(ErrorCode::kFailedPrecondition, "is not finite after step 5;",
+                     [&] { saved.trainer.run(saved.source, callbacks); });
+  EXPECT_EQ(saved.losses.size(), 4u);
 }
 
 // Adam's first step is the learning rate long, whenever a weight takes it.

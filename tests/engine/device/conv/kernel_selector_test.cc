@@ -203,6 +203,44 @@ TEST(KernelSelector, WorkspaceIsLimited) {
   }
 }
 
+// Each kernel recorded where it had room, then asked for under every limit below what it needs.
+TEST(KernelSelector, ARecordedKernelGivesWayWhereItDoesNotFit) {
+  int gave_way = 0;
+  for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative}) {
+    KernelSelector all(unmeasured());
+    const auto candidates = all.candidates(kShape, step);
+    (void)all.conv(kShape, step);
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const auto& kernel : candidates) least = std::min(least, kernel->workspace_bytes());
+    for (const auto& kernel : candidates) {
+      KernelChoices choices = all.choices();
+      choices.begin()->second = kernel->name();
+      KernelSelector measuring({}, choices), resumed(unmeasured(), choices);
+      for (std::size_t limit = 1; limit < kernel->workspace_bytes(); limit *= 2) {
+        const auto taken = measuring.conv(kShape, step, {}, limit);
+        EXPECT_LE(taken->workspace_bytes(), std::max(limit, least)) << kernel->name();
+        EXPECT_EQ(resumed.conv(kShape, step, {}, limit)->name(), taken->name());
+        ++gave_way;
+      }
+      EXPECT_EQ(measuring.conv(kShape, step)->name(), kernel->name());  // with room it is back
+      EXPECT_EQ(measuring.choices(), choices);
+    }
+  }
+  EXPECT_GT(gave_way, 0);
+}
+
+TEST(KernelSelector, ARecordedKernelOfConstantWeightsIsUsedWhateverItNeeds) {
+  const ConvFusion constant = {false, FusedActivation::kNone, true};
+  KernelSelector all(unmeasured());
+  (void)all.conv(kShape, ConvStep::kForward, constant);
+  for (const auto& kernel : all.candidates(kShape, ConvStep::kForward, constant)) {
+    KernelChoices choices = all.choices();
+    choices.begin()->second = kernel->name();
+    KernelSelector selector({}, choices);
+    EXPECT_EQ(selector.conv(kShape, ConvStep::kForward, constant, 1)->name(), kernel->name());
+  }
+}
+
 TEST(KernelSelector, NativeWorkspaceIsBounded) {
   KernelSelector::Options options = unmeasured();
   options.providers = {"native"};

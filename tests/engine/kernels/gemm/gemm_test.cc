@@ -195,6 +195,35 @@ TEST(ColumnSum, SumsAndAccumulates) {
   }
 }
 
+// A plan holds the workspace, and a night's record the bits: neither may depend on the machine's
+// threads. Rows are cut in two, so the bits are those of a sum of two halves.
+TEST(ColumnSum, BytesAndBitsDependOnTheSizesAlone) {
+  const int threads = thread_count();
+  for (const std::int64_t rows : {64, 127, 128, 1024, 5000, 70000}) {
+    for (const std::int64_t columns : {1, 3, 16, 33, 96, 1000}) {
+      if (rows * columns > 8'000'000) continue;
+      const Floats x(random_floats(rows * columns, 5));
+      std::vector<std::size_t> bytes;
+      std::vector<std::vector<float>> found;
+      for (const int n : {1, 2, 3, 4, 7, 16}) {
+        set_thread_count(n);
+        bytes.push_back(column_sum_workspace(rows, columns));
+        const AlignedBytes workspace(bytes.back());
+        const Floats sums(static_cast<std::size_t>(columns));
+        std::fill_n(sums.get(), columns, NAN);
+        column_sum(rows, columns, x.get(), sums.get(), false, workspace.get());
+        column_sum(rows, columns, x.get(), sums.get(), true, workspace.get());
+        found.push_back(sums.values());
+      }
+      for (std::size_t i = 1; i < found.size(); ++i) {
+        EXPECT_EQ(bytes[i], bytes[0]) << rows << " x " << columns;
+        EXPECT_EQ(found[i], found[0]) << rows << " x " << columns;
+      }
+    }
+  }
+  set_thread_count(threads);
+}
+
 TEST(FusedActivationWords, RoundTripAndRefusal) {
   for (const auto a : {FusedActivation::kNone, FusedActivation::kRelu, FusedActivation::kRelu6})
     EXPECT_EQ(fused_activation(to_string(a)), a);
