@@ -64,8 +64,8 @@ auto below_one() {
 
 }  // namespace
 
-EnumNames<CacheDtype> enum_names(CacheDtype) {
-  return {{CacheDtype::kFp32, "fp32"}, {CacheDtype::kBf16, "bf16"}};
+EnumNames<StoredFloats> enum_names(StoredFloats) {
+  return {{StoredFloats::kFp32, "fp32"}, {StoredFloats::kBf16, "bf16"}};
 }
 
 EnumNames<OptimizerType> enum_names(OptimizerType) {
@@ -243,6 +243,7 @@ const Fields<MemorySpec>& fields_of(const MemorySpec*) {
   static const Fields<MemorySpec> table = {
       field("budget_bytes", &MemorySpec::budget_bytes, Need::kOptional,
             between(std::int64_t{1}, kExactInteger)),
+      field("saved", &MemorySpec::saved),
   };
   return table;
 }

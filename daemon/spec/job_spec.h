@@ -42,12 +42,12 @@ struct FreezeSpec {
   bool operator==(const FreezeSpec&) const = default;
 };
 
-enum class CacheDtype { kFp32, kBf16 };
+enum class StoredFloats { kFp32, kBf16 };
 
 // FMC: keep the feature maps of the frozen layers.
 struct CacheSpec {
   bool enabled = true;
-  CacheDtype dtype = CacheDtype::kFp32;
+  StoredFloats dtype = StoredFloats::kFp32;
   bool operator==(const CacheSpec&) const = default;
 };
 
@@ -122,6 +122,7 @@ struct ElasticSpec {
 
 struct MemorySpec {
   std::optional<std::int64_t> budget_bytes;  // of the whole night; empty: no limit
+  StoredFloats saved = StoredFloats::kFp32;  // of what F leaves for backward
   bool operator==(const MemorySpec&) const = default;
 };
 

@@ -9,17 +9,6 @@
 namespace moil {
 namespace {
 
-// The tensor that a view has the data of, whatever its shape.
-TensorId data_of(const TensorPool& pool, TensorId id) {
-  while (id != kNoTensor && pool.spec(id).mode == CreateMode::kReadOnlyView)
-    id = pool.spec(id).target;
-  return id;
-}
-
-bool is_value(const Operand& operand) {
-  return operand.role == OperandRole::kInput || operand.role == OperandRole::kOutput;
-}
-
 class Rewriter {
  public:
   Rewriter(const std::set<int>& chosen, const std::vector<NodePlan>& nodes, Program& program,
@@ -28,7 +17,7 @@ class Rewriter {
     for (const Instruction& step : program) {
       if (step.kind != StepKind::kForward || !chosen.contains(step.node)) continue;
       for (const TensorId id : nodes[at(step.node)].outputs)
-        maker_[data_of(pool, id)] = forward_.size();
+        maker_[pool.data_of(id)] = forward_.size();
       forward_.push_back(step);
     }
   }
@@ -46,7 +35,7 @@ class Rewriter {
 
  private:
   TensorId again(TensorId id) {
-    const TensorId data = data_of(pool_, id);
+    const TensorId data = pool_.data_of(id);
     const auto maker = maker_.find(data);
     if (maker == maker_.end()) return id;
     if (!made_.contains(data)) make(forward_[maker->second]);
@@ -60,7 +49,7 @@ class Rewriter {
     const TensorId over = step.operands.front().tensor;  // input 0, if F works in place
     for (Operand& operand : step.operands) {
       if (operand.role == OperandRole::kOutput) {
-        const TensorId data = data_of(pool_, operand.tensor);
+        const TensorId data = pool_.data_of(operand.tensor);
         operand.tensor = made_[data] = add_like(data, over);
       } else if (operand.role == OperandRole::kWorkspace) {
         operand.tensor = add_like(operand.tensor, kNoTensor);
@@ -93,11 +82,11 @@ Recomputation::Recomputation(const Graph& graph, const std::vector<NodePlan>& no
     : graph_(graph), nodes_(nodes), pool_(pool) {
   for (const Instruction& step : program) {
     if (step.kind == StepKind::kForward) {
-      for (const TensorId id : nodes[at(step.node)].outputs) maker_[data_of(pool, id)] = step.node;
+      for (const TensorId id : nodes[at(step.node)].outputs) maker_[pool.data_of(id)] = step.node;
       continue;
     }
     for (const Operand& operand : step.operands)
-      if (is_value(operand)) read_.insert(data_of(pool, operand.tensor));
+      if (is_value(operand)) read_.insert(pool.data_of(operand.tensor));
   }
 }
 
@@ -113,7 +102,7 @@ bool Recomputation::may_run_again(int node) const {
 bool Recomputation::makes_any_of(int node, const std::set<TensorId>& values) const {
   const auto& outputs = nodes_[at(node)].outputs;
   return std::any_of(outputs.begin(), outputs.end(),
-                     [&](TensorId id) { return values.contains(data_of(pool_, id)); });
+                     [&](TensorId id) { return values.contains(pool_.data_of(id)); });
 }
 
 std::vector<int> Recomputation::candidates() const {
@@ -121,7 +110,7 @@ std::vector<int> Recomputation::candidates() const {
   for (const int v : graph_.outputs) {
     const Value& value = graph_.values[at(v)];
     if (value.producer < 0) continue;
-    of_host.insert(data_of(pool_, nodes_[at(value.producer)].outputs[at(value.producer_slot)]));
+    of_host.insert(pool_.data_of(nodes_[at(value.producer)].outputs[at(value.producer_slot)]));
   }
   std::vector<int> candidates;
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i)
@@ -137,7 +126,7 @@ std::set<int> Recomputation::needed(int node) const {
     const int i = open.back();
     open.pop_back();
     for (const TensorId id : nodes_[at(i)].inputs) {
-      const TensorId data = data_of(pool_, id);
+      const TensorId data = pool_.data_of(id);
       const auto made = maker_.find(data);
       if (read_.contains(data) || made == maker_.end()) continue;
       if (may_run_again(made->second) && needed.insert(made->second).second)

@@ -37,20 +37,13 @@ class TensorAdder {
     return add(name, {Dims{static_cast<std::int64_t>((bytes + 3) / 4)}, Layout::kPlain}, kind);
   }
 
-  // What a tensor is the same data as.
-  TensorId data_of(TensorId id) const {
-    while (id != kNoTensor && pool_.spec(id).mode == CreateMode::kReadOnlyView)
-      id = pool_.spec(id).target;
-    return id;
-  }
-
   // A layer's tensor of this slot, over the first of those that its step reads if the layer wishes
   // so. Not if the step reads the same data by another name too.
   TensorId add_over(const std::string& name, const TensorInfo& info, TensorKind kind, InPlace wish,
                     std::size_t slot, const std::vector<TensorId>& read) {
     const auto is_read_again = [&] {
       return std::any_of(read.begin() + 1, read.end(),
-                         [&](TensorId id) { return data_of(id) == data_of(read[0]); });
+                         [&](TensorId id) { return pool_.data_of(id) == pool_.data_of(read[0]); });
     };
     const bool shares =
         !read.empty() && read[0] != kNoTensor &&

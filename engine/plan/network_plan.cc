@@ -9,6 +9,7 @@
 #include "engine/plan/again.h"
 #include "engine/plan/backward_needs.h"
 #include "engine/plan/graph_tensors.h"
+#include "engine/plan/narrowing.h"
 #include "engine/plan/program_writer.h"
 #include "engine/plan/workspace_limits.h"
 
@@ -42,6 +43,8 @@ class Planner {
     plan_.program =
         write_program(graph_, plan_.nodes, {options_.training, options_.clip_by_global_norm});
     make_again(graph_, plan_.nodes, options_.again, plan_.program, plan_.pool);
+    if (options_.training && options_.narrow_saved)
+      narrow_saved(graph_, plan_.nodes, plan_.program, plan_.pool);
     describe_iteration();
     use_tensors();
     if (!options_.share_memory) keep_all_apart();

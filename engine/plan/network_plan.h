@@ -42,6 +42,7 @@ struct PlanOptions {
   // Training: layers whose outputs are made again instead of kept (plan/again.h). Others than its
   // candidates are let be.
   std::set<std::string> again = {};
+  bool narrow_saved = false;  // training: values wait for backward in bf16 (plan/narrowing.h)
   // Inference: convolutions keep their weights packed as their kernels want them: up to four times
   // as large (Winograd). False: they pack in every pass.
   bool pack_convolutions = true;

@@ -16,8 +16,10 @@ std::vector<PlanBox> plan_boxes(const NetworkPlan& plan) {
 std::string step_at(const Graph& graph, const NetworkPlan& plan, int order) {
   if (order < 0 || order >= static_cast<int>(plan.program.size())) return "";
   const Instruction& step = plan.program[static_cast<std::size_t>(order)];
-  return std::string(to_string(step.kind)) + " of " +
-         graph.nodes[static_cast<std::size_t>(step.node)].name;
+  std::string what = std::string(to_string(step.kind)) + (step.again ? " again" : "");
+  if (step.conversion != Conversion::kNone)
+    what = step.conversion == Conversion::kNarrow ? "narrowing" : "widening";
+  return what + " of " + graph.nodes[static_cast<std::size_t>(step.node)].name;
 }
 
 PlanReport report_plan(const Graph& graph, const NetworkPlan& plan) {

@@ -36,13 +36,26 @@ struct Operand {
   Access access = Access::kRead;  // kAdd: on top of an earlier instruction's
 };
 
+inline bool is_value(const Operand& operand) {
+  return operand.role == OperandRole::kInput || operand.role == OperandRole::kOutput;
+}
+
+// Of operand 0 into operand 1, in place of a step (plan/narrowing.h).
+enum class Conversion : std::uint8_t { kNone, kNarrow, kWiden };
+
 struct Instruction {
   StepKind kind = StepKind::kForward;
   bool elsewhere = false;  // not on the CPU
   bool again = false;      // F' (plan/again.h)
+  Conversion conversion = Conversion::kNone;
   int node = 0;
   std::vector<Operand> operands;
 };
+
+// A layer's own F, CG or CD, once a step, or AG.
+inline bool is_first_run(const Instruction& step) {
+  return !step.again && step.conversion == Conversion::kNone;
+}
 
 // In the order in which they run.
 using Program = std::vector<Instruction>;

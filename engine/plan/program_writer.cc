@@ -18,7 +18,7 @@ Lifespan lifespan_of(StepKind kind) {
 class InstructionWriter {
  public:
   InstructionWriter(int node, StepKind kind, bool elsewhere)
-      : instruction_{kind, elsewhere, false, node, {}} {}
+      : instruction_{kind, elsewhere, false, Conversion::kNone, node, {}} {}
 
   void add(OperandRole role, std::size_t index, TensorId tensor, Access access,
            std::size_t state = 0) {

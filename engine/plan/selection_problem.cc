@@ -34,7 +34,7 @@ SelectionProblem selection_problem(const Graph& graph, const NetworkPlan& plan,
   problem.transfers = transfers;
   for (const Node& node : graph.nodes) problem.layers.push_back({node.name, node.type, {}});
   for (const Instruction& step : plan.program)
-    add_step(problem.layers[at(step.node)], step, cpu, elsewhere);
+    if (is_first_run(step)) add_step(problem.layers[at(step.node)], step, cpu, elsewhere);
   const ProcessorPlan& ranges = plan.processor;
   problem.tensors.resize(ranges.ranges.size());
   for (std::size_t s = 0; s < ranges.range_of_stay.size(); ++s) {

@@ -38,6 +38,7 @@ WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean,
   WorkspaceLimits limits(lean.nodes.size());
   for (std::size_t order = 0; order < lean.program.size(); ++order) {
     const Instruction& step = lean.program[order];
+    if (step.conversion != Conversion::kNone) continue;
     auto& of_node = limits[static_cast<std::size_t>(step.node)];
     const int now = static_cast<int>(order);
     if (step.kind == StepKind::kForward) of_node.forward = std::min(of_node.forward, room(now));

@@ -5,8 +5,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/half_floats.h"
 #include "base/index.h"
 #include "base/process_memory.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/run/processor_run.h"
 #include "engine/tensor/memory_pool.h"
 #include "engine/tensor/row_gradient.h"
@@ -18,12 +21,30 @@ namespace moil {
 // An instruction's pointers, laid out once so that running it only hands them over.
 struct Network::StepRun {
   OperandTable<float*> at;
-  std::vector<std::byte*> saved;
-  std::vector<WeightUpdate> updates;
-  std::vector<std::optional<RowGradient>> row_gradients;  // of the updates
+  std::vector<std::byte*> saved = {};
+  std::vector<WeightUpdate> updates = {};
+  std::vector<std::optional<RowGradient>> row_gradients = {};  // of the updates
   std::uint64_t key = 0;
   std::uint32_t adds_to = 0;
   bool again = false;
+
+  // Of a conversion: from, and to.
+  std::pair<void*, void*> ends = {};
+  std::int64_t converted = 0;  // elements
+
+  void convert(Conversion conversion) const {
+    const auto [from, to] = ends;
+    parallel_for(converted, kElementGrain,
+                 [&, from = from, to = to](std::int64_t begin, std::int64_t end) {
+                   const auto count = static_cast<std::size_t>(end - begin);
+                   if (conversion == Conversion::kNarrow)
+                     narrow_to_bf16(static_cast<const float*>(from) + begin, count,
+                                    static_cast<std::uint8_t*>(to) + 2 * begin);
+                   else
+                     widen_from_bf16(static_cast<const std::uint8_t*>(from) + 2 * begin, count,
+                                     static_cast<float*>(to) + begin);
+                 });
+  }
 
   // What CG left, as those who apply it see it.
   std::span<const WeightUpdate> current_updates() {
@@ -135,8 +156,19 @@ float* Network::data(TensorId id, int order) const {
   return offset ? memory_->as<float>(*offset) : nullptr;
 }
 
+std::unique_ptr<Network::StepRun> Network::bind_conversion(std::size_t step) const {
+  const auto& operands = plan_.program[step].operands;
+  auto run =
+      std::make_unique<StepRun>(StepRun{{{}, {}, nullptr, [](const Operand&) { return nullptr; }}});
+  const int order = static_cast<int>(step);
+  run->ends = {data(operands[0].tensor, order), data(operands[1].tensor, order)};
+  run->converted = plan_.pool.spec(operands[0].tensor).info.dims.elements();
+  return run;
+}
+
 std::unique_ptr<Network::StepRun> Network::bind(std::size_t step) const {
   const Instruction& instruction = plan_.program[step];
+  if (instruction.conversion != Conversion::kNone) return bind_conversion(step);
   const NodePlan& planned = plan_.nodes[at(instruction.node)];
   const auto find = [&](const Operand& operand) {
     return data(operand.tensor, static_cast<int>(step));
@@ -191,6 +223,7 @@ LayerRun Network::layer_run(const StepRun& run, std::uint64_t key, bool accumula
 void Network::run_step(std::size_t s, std::uint64_t key, bool accumulate,
                        std::int64_t first_sample) {
   const Instruction& step = plan_.program[s];
+  if (step.conversion != Conversion::kNone) return runs_[s]->convert(step.conversion);
   if (step.elsewhere)
     elsewhere_->run(s, accumulate);
   else
@@ -287,7 +320,7 @@ void Network::forward(std::uint64_t random_key) {
   begin_iteration();
   int order = -1;
   for (std::size_t s = 0; s < plan_.program.size(); ++s) {
-    if (plan_.program[s].kind == StepKind::kForward && !plan_.program[s].again)
+    if (plan_.program[s].kind == StepKind::kForward && is_first_run(plan_.program[s]))
       in_step(s, order, [&] { run_step(s, random_key, false, 0); });
   }
   end_iteration();

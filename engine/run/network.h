@@ -173,6 +173,7 @@ class Network {
   void place_swap_file();
   float* data(TensorId id, int order) const;
   std::unique_ptr<StepRun> bind(std::size_t step) const;
+  std::unique_ptr<StepRun> bind_conversion(std::size_t step) const;
   LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                      std::int64_t first_sample) const;
   void run_layer(const Instruction& step, const LayerRun& run);

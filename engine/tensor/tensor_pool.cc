@@ -108,6 +108,11 @@ std::vector<int> TensorPool::orders(TensorId id) const {
   return orders;
 }
 
+TensorId TensorPool::data_of(TensorId id) const {
+  while (id != kNoTensor && spec(id).mode == CreateMode::kReadOnlyView) id = spec(id).target;
+  return id;
+}
+
 bool TensorPool::is_always(TensorId id) const { return entry(owner(id)).always; }
 
 }  // namespace moil

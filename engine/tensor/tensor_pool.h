@@ -60,6 +60,8 @@ class TensorPool {
   const TensorSpec& spec(TensorId id) const { return entries_[static_cast<std::size_t>(id)].spec; }
   std::size_t size() const { return entries_.size(); }
   bool is_always(TensorId id) const;
+  // The tensor that read-only views have the data of, whatever their shapes; kNoTensor of none.
+  TensorId data_of(TensorId id) const;
 
  private:
   struct Entry {

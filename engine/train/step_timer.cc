@@ -28,7 +28,8 @@ double StepTimer::run(WeightUpdater& updater) {
   const double seconds = seconds_since(start);
   const Program& program = network_.plan().program;
   for (std::size_t order = 0; order < program.size(); ++order)
-    parts_[{program[order].node, program[order].kind}].push_back(orders_[order]);
+    if (is_first_run(program[order]))
+      parts_[{program[order].node, program[order].kind}].push_back(orders_[order]);
   return seconds;
 }
 

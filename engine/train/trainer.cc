@@ -79,6 +79,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.micro_batches = static_cast<int>(config.batch / micro_batch_of(config));
   plan.swap = config.swap;
   plan.again = config.again;
+  plan.narrow_saved = config.narrow_saved;
   plan.memory_budget_bytes = config.memory_budget_bytes;
   plan.processor = config.processor;
   plan.assignment = config.assignment;

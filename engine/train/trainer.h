@@ -42,6 +42,7 @@ struct TrainerConfig {
   SwapOptions swap;
   std::filesystem::path swap_folder;
   std::set<std::string> again = {};     // PlanOptions::again
+  bool narrow_saved = false;            // PlanOptions::narrow_saved
   std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
   // PlanOptions::processor and its steps.
   std::shared_ptr<Processor> processor = nullptr;

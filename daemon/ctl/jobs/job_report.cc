@@ -76,6 +76,7 @@ Rows memory_rows(const Json& memory) {
     rows.push_back({"samples in memory at once", cell(batch)});
   if (const Json layers = at(memory, "/made_again"); layers.is_number() && layers > 0)
     rows.push_back({"layers whose outputs are made again", cell(layers)});
+  if (at(memory, "/saved") == "bf16") rows.push_back({"kept for the backward pass in", "bf16"});
   if (const Json swap = at(memory, "/swap"); swap.is_object()) {
     rows.push_back({"swap " + cell(at(swap, "/mode")),
                     bytes_cell(at(swap, "/read_bytes")) + " read, " +

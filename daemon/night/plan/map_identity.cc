@@ -2,9 +2,9 @@
 
 namespace moil::night {
 
-MapIdentity map_identity(Backbone& backbone, const std::string& split, daemon::CacheDtype dtype,
+MapIdentity map_identity(Backbone& backbone, const std::string& split, daemon::StoredFloats dtype,
                          const data::Kind& kind) {
-  const std::string stored = dtype == daemon::CacheDtype::kBf16 ? " bf16" : " fp32";
+  const std::string stored = dtype == daemon::StoredFloats::kBf16 ? " bf16" : " fp32";
   return {
       cache::model_id(backbone.fingerprint() + " at " + split + stored, kind.fingerprint()),
       "up to " + split + ", " + std::to_string(backbone.feature_elements()) + " elements" + stored};

@@ -20,14 +20,14 @@ struct MapIdentity {
 
 // split: the value that the maps are of.
 [[nodiscard]] MapIdentity map_identity(Backbone& backbone, const std::string& split,
-                                       daemon::CacheDtype dtype, const data::Kind& kind);
+                                       daemon::StoredFloats dtype, const data::Kind& kind);
 
 // The backbone's answer, known from before or computed; by its arithmetic. For the profile.
 [[nodiscard]] std::map<std::string, std::string> answer_by_arithmetic(Backbone& backbone,
                                                                       const KernelProfile& known);
 
-[[nodiscard]] inline cache::StoredType stored_type(daemon::CacheDtype dtype) {
-  return dtype == daemon::CacheDtype::kBf16 ? cache::StoredType::kBf16 : cache::StoredType::kFp32;
+[[nodiscard]] inline cache::StoredType stored_type(daemon::StoredFloats dtype) {
+  return dtype == daemon::StoredFloats::kBf16 ? cache::StoredType::kBf16 : cache::StoredType::kFp32;
 }
 
 }  // namespace moil::night

@@ -122,7 +122,7 @@ bool asks_plain(const NightPlanInput& input) {
 
 MapNeeds map_needs(const NightPlanInput& input) {
   const daemon::JobSpec& spec = input.spec;
-  const bool halves = spec.cache.dtype == daemon::CacheDtype::kBf16;
+  const bool halves = spec.cache.dtype == daemon::StoredFloats::kBf16;
   const Portion trained = trained_portion(input.mix, spec, asks_plain(input));
   return {count_maps(input.mix, trained, spec.augment.views, *input.base.kind), halves ? 2U : 4U,
           *input.map_room};

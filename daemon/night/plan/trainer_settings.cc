@@ -63,6 +63,7 @@ TrainerConfig trainer_config(const daemon::JobSpec& spec, std::size_t samples,
   config.batch = std::min<std::int64_t>(spec.train.batch, static_cast<std::int64_t>(samples));
   if (spec.train.micro_batch) cut_batch(config, *spec.train.micro_batch);
   config.epochs = spec.train.epochs;
+  config.narrow_saved = spec.memory.saved == daemon::StoredFloats::kBf16;
   config.seed = spec.seed;
   return config;
 }

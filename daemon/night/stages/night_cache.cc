@@ -12,7 +12,7 @@ bool NightCache::may_store(const cache::SampleDigest& sample) const {
          night_.data.is_remembered({{data::Source::kLocal, 0}, digest, {}});
 }
 
-void NightCache::open(daemon::CacheDtype dtype) {
+void NightCache::open(daemon::StoredFloats dtype) {
   cache::Options options;
   options.quota_bytes = static_cast<std::uint64_t>(night_.file.cache_quota_bytes);
   options.leave_free_bytes = static_cast<std::uint64_t>(night_.file.leave_free_bytes);
@@ -21,7 +21,8 @@ void NightCache::open(daemon::CacheDtype dtype) {
   cache_ = std::make_unique<cache::FeatureCache>(night_.layout.cache(), options);
 }
 
-cache::ModelId NightCache::use(NightModel& model, daemon::CacheDtype dtype, const data::Mix& mix) {
+cache::ModelId NightCache::use(NightModel& model, daemon::StoredFloats dtype,
+                               const data::Mix& mix) {
   global_.clear();
   for (const auto* list : {&mix.train, &mix.global_validation})
     for (const data::MixedSample& sample : *list)

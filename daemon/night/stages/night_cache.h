@@ -18,11 +18,11 @@ class NightCache {
   NightCache& operator=(const NightCache&) = delete;
 
   // Opens it if it is not open yet; for this mix from now on.
-  cache::ModelId use(NightModel& model, daemon::CacheDtype dtype, const data::Mix& mix);
+  cache::ModelId use(NightModel& model, daemon::StoredFloats dtype, const data::Mix& mix);
   cache::FeatureCache* cache() const { return cache_.get(); }  // null: not in use
 
  private:
-  void open(daemon::CacheDtype dtype);
+  void open(daemon::StoredFloats dtype);
   void note_use(const cache::ModelId& id) const;
   bool may_store(const cache::SampleDigest& sample) const;
 

@@ -41,13 +41,14 @@ Json memory_details(const NightContext& night, const PlanStage& plan, const Trai
       details["training_lower_bound_bytes"] = model.trainer->network().plan().lower_bound_bytes;
     details["micro_batch"] = micro_batch_of(model.trainer->config());
     details["made_again"] = model.trainer->config().again.size();
+    details["saved"] = model.trainer->config().narrow_saved ? "bf16" : "fp32";
     details["swap"] = swap_details(model, train.swapped());
   }
   return details;
 }
 
 Json cache_details(const NightContext& night, const NightModel& model, const CacheStage& cache) {
-  const std::size_t bytes = night.spec.cache.dtype == daemon::CacheDtype::kBf16 ? 2 : 4;
+  const std::size_t bytes = night.spec.cache.dtype == daemon::StoredFloats::kBf16 ? 2 : 4;
   return {{"computed", cache.filled().computed},
           {"reused", cache.filled().reused},
           {"uncached", cache.filled().uncached},

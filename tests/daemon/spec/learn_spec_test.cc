@@ -11,7 +11,7 @@ JobSpec night() {
   spec.model = "pets";
   spec.global = {"/packs/pets", 0.2, std::nullopt};
   spec.freeze.trainable_layers.count = 5;
-  spec.cache.dtype = CacheDtype::kBf16;
+  spec.cache.dtype = StoredFloats::kBf16;
   spec.seed = 7;
   spec.guard = {0.01, 0.9};
   spec.train.epochs = 30;
@@ -26,7 +26,7 @@ TEST(LearnSpec, AsksForWhatTheLastNightCached) {
   EXPECT_EQ(spec.global.alpha, 0.2);
   EXPECT_EQ(spec.global.limit, kLearnPackSamples);
   EXPECT_EQ(spec.freeze.trainable_layers.count, 5);
-  EXPECT_EQ(spec.cache.dtype, CacheDtype::kBf16);
+  EXPECT_EQ(spec.cache.dtype, StoredFloats::kBf16);
   EXPECT_EQ(spec.seed, 7U);
   EXPECT_EQ(spec.train.epochs, 0);
   EXPECT_EQ(spec.guard.max_global_drop, 0.01);
