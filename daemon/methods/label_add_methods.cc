@@ -64,7 +64,8 @@ Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
 }
 
-// Of what would be added; what the store would refuse by its first bytes is refused.
+// Looks at all that would be added; a file that the store would refuse by its first bytes is
+// refused.
 Json looked_at_json(std::span<const std::uint8_t> content, const data::Digest& digest,
                     const data::LabelStore& labels) {
   const auto type = data::media_type_of(content);

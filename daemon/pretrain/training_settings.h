@@ -1,4 +1,4 @@
-// How a network is trained, of what the command line says and what it leaves out.
+// How a network is trained: as the command line says, and as the data asks if it says nothing.
 #pragma once
 
 #include "daemon/pretrain/arguments.h"

@@ -71,7 +71,7 @@ struct NetworkPlan {
   // Steps that the other processor's driver refused, with its words; the CPU computes them.
   std::vector<std::string> refused;
 
-  // Of the program; 0 if it is empty.
+  // The program's last place; 0 if it is empty.
   int last_order() const { return iteration.last_order; }
   // The stay that holds the tensor at an order; none if it is not in memory.
   std::optional<std::size_t> stay_at(TensorId id, int order) const;

@@ -40,7 +40,7 @@ inline bool is_value(const Operand& operand) {
   return operand.role == OperandRole::kInput || operand.role == OperandRole::kOutput;
 }
 
-// Of operand 0 into operand 1, in place of a step (plan/narrowing.h).
+// Operand 0 becomes operand 1; no step of a layer (plan/narrowing.h).
 enum class Conversion : std::uint8_t { kNone, kNarrow, kWiden };
 
 struct Instruction {

@@ -28,7 +28,7 @@ struct Network::StepRun {
   std::uint32_t adds_to = 0;
   bool again = false;
 
-  // Of a conversion: from, and to.
+  // A conversion's two ends: from, and to.
   std::pair<void*, void*> ends = {};
   std::int64_t converted = 0;  // elements
 

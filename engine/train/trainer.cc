@@ -23,7 +23,7 @@ std::set<std::string> all_layers(const ModelDescription& model) {
   return names;
 }
 
-// Of what the update touched.
+// Looks at the elements that the update touched.
 bool is_finite(const WeightUpdate& update) {
   if (!update.has_rows) return all_finite(update.weight, update.elements);
   return std::all_of(update.rows.begin(), update.rows.end(), [&](std::int32_t row) {

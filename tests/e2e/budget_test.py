@@ -36,9 +36,20 @@ class BudgetTest(AllTests):
         leftovers = [f for f in (self.daemon.state / "jobs").iterdir() if f.name.startswith("plan-")]
         self.assertEqual(leftovers, [])
 
-    def test_a_budget_is_kept_with_swap(self) -> None:
+    def test_a_budget_is_kept_by_outputs_made_again(self) -> None:
         free = self.plan(self.spec(ALL_LAYERS))
         budget = free["predicted_bytes"] - free["training"]["planned_bytes"] // 4
+        fitted = self.plan(self.spec(ALL_LAYERS, memory={"budget_bytes": budget}))
+        self.assertGreater(fitted["training"]["made_again"], 0)
+        memory = self.night(ALL_LAYERS, memory={"budget_bytes": budget})["result"]["details"]["memory"]
+        self.assertGreater(memory["made_again"], 0)
+        self.assertIsNone(memory["swap"])
+        self.assertLessEqual(memory["predicted_bytes"], budget)
+        self.assertLessEqual(memory["measured_bytes"], budget)
+
+    def test_a_budget_is_kept_with_swap(self) -> None:
+        free = self.plan(self.spec(ALL_LAYERS))
+        budget = free["predicted_bytes"] - free["training"]["planned_bytes"] * 2 // 3
         fitted = self.plan(self.spec(ALL_LAYERS, memory={"budget_bytes": budget}))
         self.assertEqual(fitted["training"]["swap"]["mode"], "proactive")
         self.assertGreater(fitted["training"]["swap"]["written_bytes"], 0)
@@ -51,7 +62,7 @@ class BudgetTest(AllTests):
 
     def test_writing_more_than_allowed_is_refused(self) -> None:
         free = self.plan(self.spec(ALL_LAYERS))
-        budget = free["predicted_bytes"] - free["training"]["planned_bytes"] // 4
+        budget = free["predicted_bytes"] - free["training"]["planned_bytes"] * 2 // 3
         for changes in (
             {"memory": {"budget_bytes": budget}, "swap": {"max_write_bytes": 1000}},
             {"swap": {"mode": "on_demand", "max_write_bytes": 1000}},

@@ -16,6 +16,7 @@ if __package__ in (None, ""):  # started as a folder
 
 from cases.memory import table
 from cases.memory.cases import CASES, swaps
+from cases.memory.half import MODES, run_half
 from cases.memory.measure import Setting, row
 from cases.memory.models import write_generated
 from cases.memory.progress import Progress
@@ -23,7 +24,7 @@ from cases.memory.swap import run_swaps, turns
 from cases.memory.sweep import batches, run_sweep
 from lib.programs import ROOT, ProgramError
 
-PARTS = ("rows", "sweep", "swap")
+PARTS = ("rows", "sweep", "swap", "half")
 
 
 def arguments() -> argparse.Namespace:
@@ -45,6 +46,7 @@ def cases_of(options: argparse.Namespace) -> list[Any]:
 def count(options: argparse.Namespace, parts: tuple[str, ...]) -> int:
     swap_rows = len(swaps(options.quick)) * turns(options.quick)
     sizes = {"rows": len(cases_of(options)), "sweep": len(batches(options.quick)) + 2, "swap": swap_rows}
+    sizes["half"] = len(MODES) * turns(options.quick)
     return sum(sizes[part] for part in parts)
 
 
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     setting = Setting(folder, 2 if quick else 5, 1 if quick else 2, options.threads, quick)
     parts = (options.only,) if options.only else PARTS
     progress = Progress(count(options, parts))
-    report: dict[str, Any] = {"quick": quick, "threads": options.threads, "rows": [], "swap": []}
+    report: dict[str, Any] = {"quick": quick, "threads": options.threads, "rows": [], "swap": [], "half": []}
     if "rows" in parts:
         for case in cases_of(options):
             with progress.row(f"{case.title}, batch {case.batch}"):
@@ -63,6 +65,8 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         report["sweep"] = run_sweep(setting, progress)
     if "swap" in parts:
         report["swap"] = run_swaps(setting, options.swap_folder.resolve(), progress)
+    if "half" in parts:
+        report["half"] = run_half(setting, options.swap_folder.resolve(), progress)
     return report
 
 

@@ -22,7 +22,21 @@ def text(document: Row) -> str:
     if document["swap"]:
         first = document["swap"][0]
         parts += [f"{first['model']}, batch {first['batch']}, with swap", swap_table(document["swap"])]
+    if document.get("half"):
+        first = document["half"][0]
+        parts += [f"{first['model']}, batch {first['batch']}, in {mib(first['half_bytes'])} MiB", half_table(document["half"])]
     return "\n\n".join(parts)
+
+
+def half_table(rows: list[Row]) -> str:
+    """Each way beside the whole memory, which is the first."""
+    whole = rows[0]["ms_per_iteration"]
+    cells = [
+        [r["mode"], mib(r["planned_bytes"]), mib(r["peak_rss_bytes"]), f"{r['ms_per_iteration']:.0f}",
+         f"{r['ms_per_iteration'] / whole:.2f}×", str(r["made_again"])]
+        for r in rows
+    ]  # fmt: skip
+    return table(["mode", "planned", "peak", "ms", "time", "layers made again"], cells)
 
 
 def rows_table(rows: list[Row]) -> str:

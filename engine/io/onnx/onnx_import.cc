@@ -275,7 +275,7 @@ class Importer {
                     claims[1].node->label() + ": its weight \"" + claims[1].weight +
                         "\" is that of " + claims[0].node->label() +
                         ", too, in another form; weights that are tied would be trained apart: "
-                        "export a copy for each where they may be");
+                        "export a copy for each if they may be");
       for (const std::string& name : one) tie(graph, model, claims, name);
     }
   }

@@ -13,7 +13,7 @@ namespace moil {
 void gather_table_rows(const float* table, const std::int32_t* numbers, std::int64_t count,
                        std::int64_t width, float* out);
 
-// Of sum_table_rows().
+// Bytes that sum_table_rows() works in.
 [[nodiscard]] std::size_t sum_table_rows_workspace(std::int64_t count);
 
 // out_rows: the numbers that occur among `numbers`, in rising order; sums[r]: the sum of the rows

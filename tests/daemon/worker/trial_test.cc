@@ -33,12 +33,10 @@ std::vector<std::uint8_t> wav(int samples, int loudness) {
 TEST(Trial, TellsOfEachSampleInItsPlace) {
   auto torn = data::encode_png(grey(40));
   torn.resize(torn.size() / 2);
-  const Json tried = worker::tried({[] { return data::encode_png(grey(40)); },
-                                    [&] { return torn; }, [] { return wav(8000, 0); },
-                                    [] { return wav(8000, 20000); },
-                                    []() -> std::vector<std::uint8_t> {
-                                      throw Error(ErrorCode::kIo, "no disk");
-                                    }});
+  const Json tried = worker::tried(
+      {[] { return data::encode_png(grey(40)); }, [&] { return torn; }, [] { return wav(8000, 0); },
+       [] { return wav(8000, 20000); },
+       []() -> std::vector<std::uint8_t> { throw Error(ErrorCode::kIo, "no disk"); }});
   ASSERT_EQ(tried.size(), 5U);
   EXPECT_EQ(tried[0], Json::object());
   EXPECT_EQ(tried[1]["error"]["code"], "bad_data");

@@ -98,7 +98,7 @@ ModelDescription bottlenecks(int blocks) {
   return b.layer("dropout").layer("global_average_pool").fc(3).model();
 }
 
-// Of each block's wide values only what the convolution before the norm gave is kept.
+// In each block the wide output of the convolution before a norm is kept, and no other.
 TEST(AgainTest, NormsActivationsAndDepthwiseOutputsNeedNotBeKept) {
   AgainCase c{bottlenecks(5), {}, {}};
   c.prepared = test::prepared(c.model);

@@ -136,7 +136,7 @@ TEST(MemoryFitTest, OfThoseThatFitWithSwapTheOneThatWritesLeastIsTaken) {
   EXPECT_EQ(taken(model_of_weights(), 0.7), 16);
 }
 
-// Of micro-batches and outputs made again the faster is taken, and it fits.
+// The faster of micro-batches and outputs made again is taken, and it fits.
 TEST(MemoryFitTest, TheFastestThatFitsIsMeasured) {
   const ModelDescription model = model_without_norm();
   const std::size_t budget = whole(model, 16) * 4 / 5;
@@ -193,7 +193,7 @@ TEST(MemoryFitTest, MeasuredTransfersFitAsWell) {
   EXPECT_GT(outgrown, 0);
 }
 
-// As where transfers are measured in one plan, and the training is another.
+// Transfers are measured in one plan, and the training is another.
 TEST(MemoryFitTest, KernelsThatWereChosenWithMoreRoomDoNotBreakTheBudget) {
   const ModelDescription model = model_with_norm();
   KernelSelector kernels = test::fixed_kernels();

@@ -159,7 +159,7 @@ class ImportState {
 
   const Graph& graph_;
   std::int64_t may_make_;                             // numbers
-  std::map<std::string, std::vector<Claim>> claims_;  // by what tells a weight from others
+  std::map<std::string, std::vector<Claim>> claims_;  // by the numbers of a weight
   std::map<std::string, int> readers_;                // of each value of the file
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;

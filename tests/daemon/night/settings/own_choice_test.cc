@@ -152,7 +152,7 @@ TEST(OwnChoice, WhatDoesNotFitABudgetGivesWayToWhatDoes) {
   const std::int64_t shallow = needed(place, with(open, layers(1))),
                      deep = needed(place, with(open, layers("all")));
   ASSERT_GT(deep, shallow + 1000);
-  const Json tight = with(open, {{"memory", {{"budget_bytes", shallow + (deep - shallow) / 8}}}});
+  const Json tight = with(open, {{"memory", {{"budget_bytes", shallow + (deep - shallow) / 50}}}});
   const daemon::JobSpec spec = place.submitted(tight);
   const SettingsRecord record(place.layout().settings("small"), spec);
   const Candidate all_layers{std::nullopt, 0.02, 4};

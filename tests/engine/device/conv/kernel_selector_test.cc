@@ -203,7 +203,7 @@ TEST(KernelSelector, WorkspaceIsLimited) {
   }
 }
 
-// Each kernel recorded where it had room, then asked for under every limit below what it needs.
+// Each kernel is recorded with room, then asked for under every limit below its need.
 TEST(KernelSelector, ARecordedKernelGivesWayWhereItDoesNotFit) {
   int gave_way = 0;
   for (const ConvStep step : {ConvStep::kForward, ConvStep::kGradient, ConvStep::kDerivative}) {
