@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/io/onnx/operators/operators.h"
+#include "engine/io/onnx/weight_ties.h"
 #include "engine/model/graph.h"
 #include "engine/model/realizers/realizers.h"
 #include "engine/model/surgery.h"
@@ -241,7 +242,7 @@ class Importer {
     if (description.name.empty()) description.name = "model";
     ImportedModel model{realize_pruning(description), {}};
     take_weights(model);
-    tie_weights(model);
+    tie_weights(state_.ties(), model);
     fold_classifier_norm(model.description, model.weights);
     check_weights(build_graph(model.description, 1), model.weights);
     return model;
@@ -259,80 +260,6 @@ class Importer {
           throw Error(ErrorCode::kBadData,
                       "weight \"" + name + "\" should be of " + spec.dims.to_string());
         model.weights.insert(state_.weights().extract(it));
-      }
-    }
-  }
-
-  // Layers whose weights are one in the file share it.
-  void tie_weights(ImportedModel& model) {
-    for (const auto& claims : state_.ties()) {
-      const moil::Graph graph = build_graph(model.description, 1);
-      std::set<std::string> one;  // full names of the weight that all claims have
-      for (const std::string& name : weights_of_claim(graph, claims[0]))
-        if (has_twin_in_each(graph, model.weights, claims, name)) one.insert(name);
-      if (one.empty())
-        throw Error(ErrorCode::kUnimplemented,
-                    claims[1].node->label() + ": its weight \"" + claims[1].weight +
-                        "\" is that of " + claims[0].node->label() +
-                        ", too, in another form; weights that are tied would be trained apart: "
-                        "export a copy for each if they may be");
-      for (const std::string& name : one) tie(graph, model, claims, name);
-    }
-  }
-
-  static std::set<std::string> weights_of_claim(const moil::Graph& graph,
-                                                const ImportState::Claim& claim) {
-    std::set<std::string> names;
-    for (const auto& node : graph.nodes) {
-      if (std::find(claim.layers.begin(), claim.layers.end(), node.name) == claim.layers.end())
-        continue;
-      for (const WeightSpec& spec : node.weights)
-        if (spec.trainable) names.insert(spec.full_name);
-    }
-    return names;
-  }
-
-  static bool are_twins(const WeightMap& weights, const std::string& a, const std::string& b) {
-    const NamedTensor &x = weights.at(a), &y = weights.at(b);
-    return x.dims == y.dims && x.data == y.data;
-  }
-
-  static bool has_twin_in_each(const moil::Graph& graph, const WeightMap& weights,
-                               const std::vector<ImportState::Claim>& claims,
-                               const std::string& name) {
-    return std::all_of(claims.begin() + 1, claims.end(), [&](const ImportState::Claim& claim) {
-      const auto others = weights_of_claim(graph, claim);
-      return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
-        return other == name || are_twins(weights, name, other);
-      });
-    });
-  }
-
-  // The first layer of the model that has it keeps it.
-  static void tie(const moil::Graph& graph, ImportedModel& model,
-                  const std::vector<ImportState::Claim>& claims, const std::string& name) {
-    std::set<std::string> layers;
-    for (const ImportState::Claim& claim : claims)
-      layers.insert(claim.layers.begin(), claim.layers.end());
-    const WeightMap weights = {{name, model.weights.at(name)}};
-    std::string kept;
-    for (const auto& node : graph.nodes) {
-      if (!layers.contains(node.name)) continue;
-      for (const WeightSpec& spec : node.weights) {
-        const auto other = model.weights.find(spec.full_name);
-        if (spec.repeats || other == model.weights.end() ||
-            other->second.dims != weights.at(name).dims ||
-            other->second.data != weights.at(name).data)
-          continue;
-        if (kept.empty()) {
-          kept = spec.full_name;
-          continue;
-        }
-        auto& description = model.description.layers;
-        std::find_if(description.begin(), description.end(), [&](const LayerDescription& l) {
-          return l.name == node.name;
-        })->shares[spec.name] = kept;
-        model.weights.erase(spec.full_name);
       }
     }
   }

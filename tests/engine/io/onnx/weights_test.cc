@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/io/onnx/export/onnx_export.h"
+#include "engine/model/weights.h"
 #include "tests/engine/io/onnx/builder.h"
 
 namespace moil::onnx {
@@ -47,6 +50,25 @@ TEST(Weights, ThatAreTiedAreOne) {
   const ImportedModel model = b.import();
   EXPECT_EQ(model.weights.size(), 1U);
   EXPECT_EQ(model.description.layers.back().shares.size(), 1U);
+}
+
+// Three layers, and a bias beside the kernel; a second tie in the same model.
+TEST(Weights, ManyTiesStandBesideEachOther) {
+  Builder b;
+  b.graph.constants["w"] = Tensor::of({3, 3, 1, 1}, numbers(9));
+  b.graph.constants["b"] = Tensor::of({3}, {1, 2, 3});
+  b.graph.constants["v"] = Tensor::of({3, 3, 1, 1}, [] {
+    std::vector<float> values = numbers(9);
+    std::reverse(values.begin(), values.end());
+    return values;
+  }());
+  for (const char* kernel : {"w", "v", "w", "v", "w"}) b.add("Conv", {kernel, "b"});
+  const ImportedModel model = b.import();
+  EXPECT_EQ(model.weights.size(), 3U);
+  std::size_t shares = 0;
+  for (const LayerDescription& layer : model.description.layers) shares += layer.shares.size();
+  EXPECT_EQ(shares, 2U + 1U + 4U);
+  EXPECT_NO_THROW(check_weights(build_graph(model.description, 1), model.weights));
 }
 
 // Turned in one place alone it has two forms, whatever it is called.
