@@ -227,13 +227,14 @@ TimedSteps time_steps(const ModelDescription& model, const std::set<std::string>
 TrainerConfig fastest_of(const ModelDescription& model, const std::set<std::string>* layers,
                          const std::vector<MemoryFit>& fits, std::size_t budget_bytes,
                          KernelSelector& kernels) {
+  const FitOptions options{.budget_bytes = budget_bytes};  // a fitter refers to it
   TrainerConfig best;
   double least = std::numeric_limits<double>::infinity();
   for (const MemoryFit& fit : fits) {
     TrainerConfig config = fit.config;
     TimedSteps timed = time_steps(model, layers, config, kernels);
     if (!config.again.empty()) {
-      Fitter fitter(model, layers, config, {.budget_bytes = budget_bytes}, kernels);
+      Fitter fitter(model, layers, config, options, kernels);
       if (const auto better = fitter.with_again(timed.forward_seconds, config)) {
         config = better->config;
         timed = time_steps(model, layers, config, kernels);
