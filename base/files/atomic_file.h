@@ -23,7 +23,7 @@ class AtomicFile {
   enum class Aside : std::uint8_t {
     kNamed,
     // It has no name until it is complete, so that who is killed leaves nothing; as kNamed if the
-    // file system has no such files.
+    // file system has only files with names.
     kUnnamed,
   };
   // Opens a new file beside `path`, mode 0600, with a name of its own.

@@ -64,12 +64,10 @@ Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
 }
 
-// Looks at all that would be added; a file that the store would refuse by its first bytes is
-// refused.
+// What added_json() would say; refuses what the store would.
 Json looked_at_json(std::span<const std::uint8_t> content, const data::Digest& digest,
                     const data::LabelStore& labels) {
-  const auto type = data::media_type_of(content);
-  if (!data::is_taken(type)) throw Error(ErrorCode::kBadData, data::media_refusal(type));
+  data::check_sample_content(content);
   return {{"digest", digest.hex()}, {"new", !labels.has(digest)}};
 }
 

@@ -22,7 +22,7 @@ struct Arguments {
   int threads = 0, trainable_layers = 1;
 };
 
-// The sub-command "train", and those that make packs and export samples.
+// The sub-commands: "train", and the makers of packs and exports of samples.
 void add_train(cli::Command app, Arguments& arguments);
 void add_others(cli::Command app, Arguments& arguments);
 

@@ -11,7 +11,6 @@
 #include "base/files/file.h"
 #include "base/files/open_file.h"
 #include "datasets/identity/split.h"
-#include "datasets/labels/media_type.h"
 #include "datasets/labels/schema.h"
 #include "datasets/labels/text.h"
 
@@ -19,18 +18,6 @@ namespace moil::data {
 namespace fs = std::filesystem;
 
 namespace {
-
-void check_content(std::span<const std::uint8_t> content) {
-  const std::uint64_t size = content.size();
-  if (size == 0) throw Error(ErrorCode::kBadData, "it is empty");
-  if (size > kMaxSampleBytes) {
-    throw Error(ErrorCode::kResourceExhausted, "the sample has " + std::to_string(size) +
-                                                   " bytes, at most " +
-                                                   std::to_string(kMaxSampleBytes) + " are taken");
-  }
-  const auto type = media_type_of(content);
-  if (!is_taken(type)) throw Error(ErrorCode::kBadData, media_refusal(type));
-}
 
 std::string listed(std::span<const std::string> labels) {
   std::string text;
@@ -101,7 +88,7 @@ AddedSample LabelStore::add_sample(std::span<const std::uint8_t> content,
                                    std::span<const std::string> labels, std::optional<Split> split,
                                    std::string_view name, std::string_view step,
                                    const std::optional<Digest>& recording) {
-  check_content(content);
+  check_sample_content(content);
   const auto names = labels.empty() ? std::vector<std::string>{} : checked_label_names(labels);
   const Digest digest = digest_of(content);
   const std::lock_guard guard(mutex_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "datasets/labels/media_type.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 
@@ -23,6 +24,18 @@ std::string checked(const std::string& given) {
 }
 
 }  // namespace
+
+void check_sample_content(std::span<const std::uint8_t> content) {
+  const std::uint64_t size = content.size();
+  if (size == 0) throw Error(ErrorCode::kBadData, "it is empty");
+  if (size > kMaxSampleBytes) {
+    throw Error(ErrorCode::kResourceExhausted, "the sample has " + std::to_string(size) +
+                                                   " bytes, at most " +
+                                                   std::to_string(kMaxSampleBytes) + " are taken");
+  }
+  const auto type = media_type_of(content);
+  if (!is_taken(type)) throw Error(ErrorCode::kBadData, media_refusal(type));
+}
 
 std::vector<std::string> checked_label_names(std::span<const std::string> names) {
   if (names.empty()) throw Error(ErrorCode::kInvalidArgument, "a sample needs a label");

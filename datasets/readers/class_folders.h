@@ -23,7 +23,7 @@ namespace moil::data {
 // What a reader passed over.
 struct PassedOver {
   std::size_t others = 0;  // files of other kinds, hidden ones, and those outside any folder
-  std::size_t links = 0;   // in archives; on disks, those that are not followed
+  std::size_t links = 0;   // in archives; on disks, links that are not followed
   std::set<std::string> services;          // hidden and service folders
   void add(const FolderWalk& walk);        // what it passed over
   [[nodiscard]] std::string said() const;  // in a line; empty if nothing was

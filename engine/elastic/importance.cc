@@ -99,7 +99,7 @@ class Probe final : public WeightUpdater {
 
   double importance_of(const WeightUpdate& u, const WeightSpec& spec, const float* then) const {
     const float *gradient = u.gradient, *now = u.weight;
-    if (u.has_rows) return importance_of_rows(u, then);
+    if (u.has_rows()) return importance_of_rows(u, then);
     switch (metric_) {
       case ImportanceMetric::kGradient:
         return sum_of(spec,

@@ -27,7 +27,7 @@ class IntervalMaps {
     std::filesystem::path folder;
     std::uint64_t limit_bytes = 0;
   };
-  // model: complete (graph/preparation.h). training: the graph of training it.
+  // model: complete (model/preparation.h). training: the graph of training it.
   IntervalMaps(const ModelDescription& model, const Graph& training, Place place);
 
   // What the interval that trains these samples, each as often as it does, may keep. kept: the cut

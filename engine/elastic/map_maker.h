@@ -24,7 +24,7 @@ class MapMaker {
     // of copies.
     std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
   };
-  // model: complete (graph/preparation.h). weights: of all of it, at least; they outlive this, and
+  // model: complete (model/preparation.h). weights: of all of it, at least; they outlive this, and
   // are whole again behind it. Has memory from here on.
   MapMaker(const ModelDescription& model, const TailCut& cut, WeightMap& weights,
            const Options& options, KernelSelector& kernels);

@@ -11,7 +11,7 @@ namespace {
 // What saves less of a full step is not worth the disk.
 constexpr double kLeastSaving = 0.01;
 
-// By what inference folds or fuses into what it reads (graph/preparation.h).
+// By what inference folds or fuses into what it reads (model/preparation.h).
 bool is_read_by_what_joins(const Graph& graph, const std::string& value) {
   for (const Value& v : graph.values) {
     if (v.name != value) continue;

@@ -21,7 +21,7 @@ struct TailCut {
   std::vector<bool> before;  // by layer of the training graph: what a step then leaves out
 };
 
-// In the order in which they are computed. model: complete (graph/preparation.h). training: the
+// In the order in which they are computed. model: complete (model/preparation.h). training: the
 // graph of training it. Left out are values behind a dropout, which would freeze one draw of it,
 // and those that inference computes in one with what follows: there its kernels would be others.
 [[nodiscard]] std::vector<TailCut> tail_cuts(const ModelDescription& model, const Graph& training);

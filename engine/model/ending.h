@@ -43,7 +43,7 @@ struct LossDescription {
 // however many labels there are.
 [[nodiscard]] LossDescription fitting_loss(const ModelDescription& model);
 
-// As graph/preparation.h and graph/realizers/realizers.h have them, of a loss with properties.
+// As model/preparation.h and model/realizers/realizers.h have them, of a loss with properties.
 [[nodiscard]] ModelDescription prepare_training(const ModelDescription& model,
                                                 const LossDescription& loss,
                                                 const std::set<std::string>& trainable_layers);

@@ -97,7 +97,7 @@ class GraphBuilder {
       if (std::none_of(node.weights.begin(), node.weights.end(),
                        [&own = own](const WeightSpec& w) { return w.name == own; }))
         fail("it has no weight \"" + own + "\" to share");
-      borrowed_.emplace(layer.name, other);
+      borrowed_.emplace_back(layer.name, other);
     }
     for (std::size_t w = 0; w < node.weights.size(); ++w) {
       WeightSpec& spec = node.weights[w];
@@ -127,7 +127,7 @@ class GraphBuilder {
   std::map<std::string, int> values_;
   std::map<std::string, std::pair<int, std::size_t>> first_of_;  // by full name: node and weight
   std::set<std::string> owned_;
-  std::multimap<std::string, std::string> borrowed_;  // layer, full name
+  std::vector<std::pair<std::string, std::string>> borrowed_;  // layer, full name
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace moil {
 
 // For training: completed, unneeded layers dropped, batch norms outside `trainable_layers` frozen,
 // the loss appended (inputs: the model's, then the target; the only output: the loss), fan-outs
-// made explicit. graph/ending.h has the same for a loss with properties.
+// made explicit. model/ending.h has the same for a loss with properties.
 [[nodiscard]] ModelDescription prepare_training(const ModelDescription& model,
                                                 const std::string& loss_type,
                                                 const std::set<std::string>& trainable_layers);

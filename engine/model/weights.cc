@@ -105,11 +105,9 @@ WeightMap take_weights_of(const ModelDescription& part, WeightMap& all) {
 
 bool shares_weights(const ModelDescription& model, const std::string& layer) {
   return std::any_of(model.layers.begin(), model.layers.end(), [&](const LayerDescription& other) {
-    if (other.shares.empty()) return false;
-    if (other.name == layer) return true;
+    if (other.name == layer && !other.shares.empty()) return true;
     return std::any_of(other.shares.begin(), other.shares.end(), [&](const auto& share) {
-      return share.second.starts_with(layer + ".") &&
-             share.second.find('.', layer.size() + 1) == std::string::npos;
+      return share.second.substr(0, share.second.rfind('.')) == layer;
     });
   });
 }

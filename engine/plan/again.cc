@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/index.h"
-#include "engine/model/work.h"
-#include "engine/plan/network_plan.h"
+#include "engine/plan/graph_tensors.h"
 
 namespace moil {
 namespace {
@@ -106,12 +105,7 @@ bool Recomputation::makes_any_of(int node, const std::set<TensorId>& values) con
 }
 
 std::vector<int> Recomputation::candidates() const {
-  std::set<TensorId> of_host;  // it reads them when all is done
-  for (const int v : graph_.outputs) {
-    const Value& value = graph_.values[at(v)];
-    if (value.producer < 0) continue;
-    of_host.insert(pool_.data_of(nodes_[at(value.producer)].outputs[at(value.producer_slot)]));
-  }
+  const std::set<TensorId> of_host = output_data(graph_, nodes_, pool_);
   std::vector<int> candidates;
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i)
     if (may_run_again(i) && makes_any_of(i, read_) && !makes_any_of(i, of_host))
@@ -144,37 +138,6 @@ void make_again(const Graph& graph, const std::vector<NodePlan>& nodes,
   for (const int i : recomputation.candidates())
     if (layers.contains(graph.nodes[at(i)].name)) chosen.merge(recomputation.needed(i));
   Rewriter(chosen, nodes, program, pool).run();
-}
-
-std::vector<AgainChoice> again_choices(const Graph& graph, const NetworkPlan& plan,
-                                       const std::vector<double>& forward_seconds) {
-  const Recomputation recomputation(graph, plan.nodes, plan.program, plan.pool);
-  std::vector<AgainChoice> choices;
-  for (const int i : recomputation.candidates()) {
-    AgainChoice choice{graph.nodes[at(i)].name};
-    for (const TensorInfo& info : graph.output_infos(graph.nodes[at(i)]))
-      choice.bytes += aligned(info.bytes());
-    for (const int n : recomputation.needed(i)) choice.seconds += forward_seconds[at(n)];
-    choices.push_back(choice);
-  }
-  std::stable_sort(choices.begin(), choices.end(), [](const AgainChoice& a, const AgainChoice& b) {
-    return static_cast<double>(a.bytes) * b.seconds > static_cast<double>(b.bytes) * a.seconds;
-  });
-  return choices;
-}
-
-std::vector<double> forecast_forward_seconds(const Graph& graph) {
-  constexpr double kMultiplyAdds = 2e10, kBytes = 8e9;  // a second, of a small machine
-  std::vector<double> seconds = multiply_adds(graph);
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    double bytes = 0;
-    for (const TensorInfo& info : graph.input_infos(graph.nodes[i]))
-      bytes += static_cast<double>(info.bytes());
-    for (const TensorInfo& info : graph.output_infos(graph.nodes[i]))
-      bytes += static_cast<double>(info.bytes());
-    seconds[i] = seconds[i] / kMultiplyAdds + bytes / kBytes;
-  }
-  return seconds;
 }
 
 }  // namespace moil

@@ -17,8 +17,6 @@
 
 namespace moil {
 
-struct NetworkPlan;
-
 // What may be made again in a program that makes nothing again. Refers to its arguments, which
 // outlive it.
 class Recomputation {
@@ -47,17 +45,5 @@ class Recomputation {
 // behind F' of what it reads itself, and adds what it writes to the pool.
 void make_again(const Graph& graph, const std::vector<NodePlan>& nodes,
                 const std::set<std::string>& layers, Program& program, TensorPool& pool);
-
-// A candidate of a plan: what keeping it costs in memory, and making it again in time.
-struct AgainChoice {
-  std::string layer;
-  std::size_t bytes = 0;
-  double seconds = 0;  // of F' and what it needs
-};
-// The most bytes for a second first. forward_seconds: of F, by node.
-[[nodiscard]] std::vector<AgainChoice> again_choices(const Graph& graph, const NetworkPlan& plan,
-                                                     const std::vector<double>& forward_seconds);
-// A forecast of forward_seconds, from the arithmetic and the bytes that each node moves.
-[[nodiscard]] std::vector<double> forecast_forward_seconds(const Graph& graph);
 
 }  // namespace moil

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/index.h"
+#include "engine/model/work.h"
 #include "engine/plan/again.h"
 
 namespace moil {
@@ -54,6 +56,37 @@ class Chooser {
 };
 
 }  // namespace
+
+std::vector<AgainChoice> again_choices(const Graph& graph, const NetworkPlan& plan,
+                                       const std::vector<double>& forward_seconds) {
+  const Recomputation recomputation(graph, plan.nodes, plan.program, plan.pool);
+  std::vector<AgainChoice> choices;
+  for (const int i : recomputation.candidates()) {
+    AgainChoice choice{graph.nodes[at(i)].name};
+    for (const TensorInfo& info : graph.output_infos(graph.nodes[at(i)]))
+      choice.bytes += aligned(info.bytes());
+    for (const int n : recomputation.needed(i)) choice.seconds += forward_seconds[at(n)];
+    choices.push_back(choice);
+  }
+  std::stable_sort(choices.begin(), choices.end(), [](const AgainChoice& a, const AgainChoice& b) {
+    return static_cast<double>(a.bytes) * b.seconds > static_cast<double>(b.bytes) * a.seconds;
+  });
+  return choices;
+}
+
+std::vector<double> forecast_forward_seconds(const Graph& graph) {
+  constexpr double kMultiplyAdds = 2e10, kBytes = 8e9;  // a second, of a small machine
+  std::vector<double> seconds = multiply_adds(graph);
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    double bytes = 0;
+    for (const TensorInfo& info : graph.input_infos(graph.nodes[i]))
+      bytes += static_cast<double>(info.bytes());
+    for (const TensorInfo& info : graph.output_infos(graph.nodes[i]))
+      bytes += static_cast<double>(info.bytes());
+    seconds[i] = seconds[i] / kMultiplyAdds + bytes / kBytes;
+  }
+  return seconds;
+}
 
 std::optional<std::set<std::string>> choose_again(const Graph& graph, const PlanOptions& options,
                                                   const std::vector<double>& forward_seconds,

@@ -178,4 +178,15 @@ std::vector<TensorId> add_tensors(const Graph& graph, const BackwardNeeds& needs
   return TensorAdder(graph, needs, options, nodes, pool).run();
 }
 
+std::set<TensorId> output_data(const Graph& graph, const std::vector<NodePlan>& nodes,
+                               const TensorPool& pool) {
+  std::set<TensorId> data;
+  for (const int v : graph.outputs) {
+    const Value& value = graph.values[at(v)];
+    if (value.producer >= 0)
+      data.insert(pool.data_of(nodes[at(value.producer)].outputs[at(value.producer_slot)]));
+  }
+  return data;
+}
+
 }  // namespace moil

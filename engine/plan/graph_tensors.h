@@ -2,6 +2,7 @@
 // and what layers save and need as workspace.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "engine/model/graph.h"
@@ -22,5 +23,10 @@ struct GraphTensorOptions {
 [[nodiscard]] std::vector<TensorId> add_tensors(const Graph& graph, const BackwardNeeds& needs,
                                                 const GraphTensorOptions& options,
                                                 std::vector<NodePlan>& nodes, TensorPool& pool);
+
+// Values that the host reads behind the last step: the tensors that have their data. nodes: with
+// their tensors.
+[[nodiscard]] std::set<TensorId> output_data(const Graph& graph, const std::vector<NodePlan>& nodes,
+                                             const TensorPool& pool);
 
 }  // namespace moil

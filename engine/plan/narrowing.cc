@@ -1,10 +1,12 @@
 #include "engine/plan/narrowing.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/index.h"
+#include "engine/plan/graph_tensors.h"
 
 namespace moil {
 namespace {
@@ -16,13 +18,7 @@ class Narrowing {
  public:
   Narrowing(const Graph& graph, const std::vector<NodePlan>& nodes, Program& program,
             TensorPool& pool)
-      : program_(program), pool_(pool) {
-    for (const std::vector<int>* ends : {&graph.inputs, &graph.outputs})
-      for (const int v : *ends) {
-        const Value& value = graph.values[at(v)];
-        if (value.producer >= 0)
-          of_host_.insert(pool.data_of(nodes[at(value.producer)].outputs[at(value.producer_slot)]));
-      }
+      : program_(program), pool_(pool), of_host_(output_data(graph, nodes, pool)) {
     backward_ = static_cast<std::size_t>(
         std::find_if(program.begin(), program.end(),
                      [](const Instruction& s) { return s.again || s.kind != StepKind::kForward; }) -
@@ -35,9 +31,10 @@ class Narrowing {
     for (std::size_t s = 0; s < program_.size(); ++s) {
       Instruction& step = program_[s];
       if (s >= backward_) widen_before(step, result);
-      const Instruction forward = step;
+      Program behind;
+      if (s < backward_) behind = narrowings_of(step);
       result.push_back(std::move(step));
-      if (s < backward_) narrow_behind(forward, result);
+      std::ranges::move(behind, std::back_inserter(result));
     }
     program_ = std::move(result);
   }
@@ -81,7 +78,8 @@ class Narrowing {
     return step;
   }
 
-  void narrow_behind(const Instruction& step, Program& result) {
+  Program narrowings_of(const Instruction& step) {
+    Program result;
     for (const Operand& operand : step.operands) {
       const auto it = waiting_.find(pool_.data_of(operand.tensor));
       if (operand.role != OperandRole::kOutput || it == waiting_.end()) continue;
@@ -91,6 +89,7 @@ class Narrowing {
       it->second.narrow = pool_.add({spec.name + " narrow", info, TensorKind::kSaved});
       result.push_back(conversion(step.node, Conversion::kNarrow, it->first, it->second.narrow));
     }
+    return result;
   }
 
   void widen_before(Instruction& step, Program& result) {
@@ -110,7 +109,7 @@ class Narrowing {
 
   Program& program_;
   TensorPool& pool_;
-  std::set<TensorId> of_host_;
+  const std::set<TensorId> of_host_;
   std::size_t backward_ = 0;  // where F ends
   std::map<TensorId, Waiting> waiting_;
 };

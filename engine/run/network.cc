@@ -151,7 +151,6 @@ std::unique_ptr<Network::StepRun> Network::bind(std::size_t step) const {
       RowGradient& rows = run->row_gradients.back().emplace(run->at.gradients[w], gradient.dims[0],
                                                             gradient.dims[1]);
       update.gradient = rows.values();
-      update.has_rows = true;
       update.row_elements = rows.width();
     }
     run->updates.push_back(update);

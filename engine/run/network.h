@@ -45,10 +45,10 @@ struct WeightUpdate {
   std::span<float* const> states;
   std::int64_t elements = 0;  // of the gradient
   bool decays = true;
-  // Not empty: the gradient has these rows of the weight alone, one behind the other.
-  std::span<const std::int32_t> rows = {};
-  bool has_rows = false;  // the gradient is of this form; then `rows` may be empty
+  // Above 0: the gradient has `rows` of the weight alone, which may be none, one behind the other.
   std::int64_t row_elements = 0;
+  std::span<const std::int32_t> rows = {};
+  bool has_rows() const { return row_elements > 0; }
   // If AG is another processor's, that processor alone has the gradient and the states.
   const WeightElsewhere* elsewhere = nullptr;
 };

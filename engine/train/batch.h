@@ -43,7 +43,7 @@ struct BatchShape {
 
   std::size_t bytes_of_sample() const;
 };
-// A network as training has it takes this (graph/ending.h): behind the model's inputs, its target.
+// A network as training has it takes this (model/ending.h): behind the model's inputs, its target.
 [[nodiscard]] BatchShape training_batch(const Graph& training);
 
 // A batch and its memory.

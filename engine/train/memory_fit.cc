@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/median.h"
-#include "engine/plan/again.h"
 #include "engine/plan/again_choice.h"
 #include "engine/train/idle_step.h"
 #include "engine/train/step_timer.h"
@@ -31,15 +30,17 @@ class Fitter {
     return fits;
   }
 
-  // The same configuration with other outputs made again.
-  std::optional<MemoryFit> with_again(const std::vector<double>& forward_seconds,
-                                      TrainerConfig config) {
-    const Graph graph = graph_of(config);
+  // The same configuration with other outputs made again. forward_seconds: of F, by node; empty: by
+  // a forecast.
+  std::optional<MemoryFit> with_again(TrainerConfig config,
+                                      std::vector<double> forward_seconds = {}) {
+    const TrainingPlanInput input = training_plan_input(model_, layers_, config);
+    const Graph graph = build_graph(input.model, input.options.batch);
+    if (forward_seconds.empty()) forward_seconds = forecast_forward_seconds(graph);
     const std::size_t prefetch = prefetch_bytes(graph);
     if (prefetch >= options_.budget_bytes) return std::nullopt;
-    const auto layers =
-        choose_again(graph, training_plan_input(model_, layers_, config).options.plan,
-                     forward_seconds, options_.budget_bytes - prefetch, kernels_);
+    const auto layers = choose_again(graph, input.options.plan, forward_seconds,
+                                     options_.budget_bytes - prefetch, kernels_);
     if (!layers) return std::nullopt;
     config.again = *layers;
     const MemoryFit fit = plan_training(model_, layers_, config, kernels_);
@@ -66,14 +67,9 @@ class Fitter {
       if (mixes_samples_ && config_.micro_batch == 0 && micro < config_.batch) break;
       TrainerConfig config = config_;
       config.micro_batch = micro;
-      if (auto fit = with_again(forecast_forward_seconds(graph_of(config)), config)) return fit;
+      if (auto fit = with_again(config)) return fit;
     }
     return std::nullopt;
-  }
-
-  Graph graph_of(const TrainerConfig& config) const {
-    const TrainingPlanInput input = training_plan_input(model_, layers_, config);
-    return build_graph(input.model, input.options.batch);
   }
 
   // Micro-batches to try, the largest first.
@@ -216,10 +212,7 @@ TimedSteps time_steps(const ModelDescription& model, const std::set<std::string>
     if (step == 0) timer.forget();
   }
   seconds.erase(seconds.begin());
-  TimedSteps timed{median(seconds) / static_cast<double>(input.options.batch), {}};
-  for (int i = 0; i < static_cast<int>(network.graph().nodes.size()); ++i)
-    timed.forward_seconds.push_back(timer.seconds(i, StepKind::kForward));
-  return timed;
+  return {median(seconds) / static_cast<double>(input.options.batch), timer.forward_seconds()};
 }
 
 }  // namespace
@@ -235,9 +228,10 @@ TrainerConfig fastest_of(const ModelDescription& model, const std::set<std::stri
     TimedSteps timed = time_steps(model, layers, config, kernels);
     if (!config.again.empty()) {
       Fitter fitter(model, layers, config, options, kernels);
-      if (const auto better = fitter.with_again(timed.forward_seconds, config)) {
+      const auto better = fitter.with_again(config, timed.forward_seconds);
+      if (better && better->config.again != config.again) {
         config = better->config;
-        timed = time_steps(model, layers, config, kernels);
+        if (fits.size() > 1) timed = time_steps(model, layers, config, kernels);
       }
     }
     if (timed.seconds_of_sample < least) least = timed.seconds_of_sample, best = config;

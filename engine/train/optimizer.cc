@@ -33,7 +33,7 @@ Decay decay_of(const OptimizerStep& step, double weight_decay, bool decoupled) {
 // update(offset in the weight, its gradient, begin, end), for all that has a gradient.
 template <class Update>
 void over_elements(const OptimizerStep& step, const Update& update) {
-  if (!step.has_rows) {
+  if (!step.has_rows()) {
     parallel_for(step.elements, kElementGrain, [&](std::int64_t begin, std::int64_t end) {
       update(std::int64_t{0}, step.gradient, begin, end);
     });

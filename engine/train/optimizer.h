@@ -56,11 +56,11 @@ struct OptimizerStep {
   std::int64_t step = 1;      // this tensor's, counted from 1: adam's bias correction
   // Not null: AG is another processor's, and weight, gradient and state are not to be read.
   const WeightElsewhere* elsewhere = nullptr;
-  // If has_rows, the gradient holds these rows of the weight alone, each of row_elements, and
+  // Above 0: the gradient holds `rows` of the weight alone, each of so many elements, and
   // `elements` counts them.
-  std::span<const std::int32_t> rows = {};
-  bool has_rows = false;
   std::int64_t row_elements = 0;
+  std::span<const std::int32_t> rows = {};
+  bool has_rows() const { return row_elements > 0; }
 };
 
 class Optimizer {

@@ -38,4 +38,11 @@ double StepTimer::seconds(int node, StepKind kind) const {
   return found == parts_.end() ? 0 : median(found->second);
 }
 
+std::vector<double> StepTimer::forward_seconds() const {
+  std::vector<double> all;
+  for (int i = 0; i < static_cast<int>(network_.graph().nodes.size()); ++i)
+    all.push_back(seconds(i, StepKind::kForward));
+  return all;
+}
+
 }  // namespace moil

@@ -25,6 +25,8 @@ class StepTimer {
   void forget() { parts_.clear(); }
   // The median over the runs, in seconds; 0 for a step that is not in the plan.
   double seconds(int node, StepKind kind) const;
+  // The same of F, by node.
+  std::vector<double> forward_seconds() const;
 
  private:
   Network& network_;

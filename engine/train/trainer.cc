@@ -25,7 +25,7 @@ std::set<std::string> all_layers(const ModelDescription& model) {
 
 // Looks at the elements that the update touched.
 bool is_finite(const WeightUpdate& update) {
-  if (!update.has_rows) return all_finite(update.weight, update.elements);
+  if (!update.has_rows()) return all_finite(update.weight, update.elements);
   return std::all_of(update.rows.begin(), update.rows.end(), [&](std::int32_t row) {
     return all_finite(update.weight + row * update.row_elements, update.row_elements);
   });

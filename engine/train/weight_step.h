@@ -16,7 +16,6 @@ inline OptimizerStep optimizer_step(const WeightUpdate& update) {
   step.decays = update.decays;
   step.elsewhere = update.elsewhere;
   step.rows = update.rows;
-  step.has_rows = update.has_rows;
   step.row_elements = update.row_elements;
   return step;
 }

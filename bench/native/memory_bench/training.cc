@@ -11,7 +11,6 @@
 #include "engine/model/freeze.h"
 #include "engine/model/initial_weights.h"
 #include "engine/model/preparation.h"
-#include "engine/plan/again.h"
 #include "engine/plan/again_choice.h"
 #include "engine/tensor/swap_file.h"
 #include "engine/train/optimizer.h"
@@ -85,10 +84,7 @@ std::set<std::string> choose(const BenchOptions& options, KernelSelector& kernel
   Sgd sgd;
   StepTimer timer(*network);
   for (int step = 0; step <= kMeasuredSteps; ++step) timer.run(sgd);
-  std::vector<double> seconds;
-  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i)
-    seconds.push_back(timer.seconds(i, StepKind::kForward));
-  return by(seconds);
+  return by(timer.forward_seconds());
 }
 
 KernelSelector::Options selector_options(const BenchOptions& options) {

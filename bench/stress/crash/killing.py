@@ -82,7 +82,8 @@ class Killing:
                 break
         job = self._job_behind(before)
         if job is None:
-            self._tally.lost.append(f"night {self._tally.nights}: no job was queued")
+            remark = device.schedule()["remark"]
+            self._tally.lost.append(f"night {self._tally.nights}: no job was queued: {remark}")
             return device.set_day()
         self._judge(device.wait(job))
         device.set_day()

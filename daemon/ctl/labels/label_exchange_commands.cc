@@ -68,8 +68,7 @@ Outlook look_ahead(Session& session, const std::vector<ListedSample>& listed) {
   for (const ListedSample& sample : listed) {
     try {
       const auto content = read_file(sample.file, data::kMaxSampleBytes);
-      const auto type = data::media_type_of(content);
-      if (!data::is_taken(type)) throw Error(ErrorCode::kBadData, data::media_refusal(type));
+      data::check_sample_content(content);
       if (!sample.labels.empty()) (void)data::checked_label_names(sample.labels);
       const std::string digest = data::digest_of(content).hex();
       const auto [at, is_new] = by_digest.try_emplace(digest, sample, std::set<std::string>());

@@ -1,7 +1,7 @@
 // Realizers (NNTrainer 2022, Table 1): passes from a model description to a model description.
 //
 // Each does one thing, leaves its argument alone and may be run by itself. The order in which they
-// are applied is the caller's (graph/preparation.h). All throw kInvalidArgument naming the layer.
+// are applied is the caller's (model/preparation.h). All throw kInvalidArgument naming the layer.
 #pragma once
 
 #include <set>
@@ -40,7 +40,7 @@ namespace moil {
 
 // Appends the loss layer `loss_type` over the only output and a target input of the same dims;
 // the loss becomes the only output. Names: "loss", "target", or fresh ones (insert.h). A softmax or
-// sigmoid at the end (graph/ending.h) that the loss has inside is left out: it reads what feeds it.
+// sigmoid at the end (model/ending.h) that the loss has inside is left out: it reads what feeds it.
 [[nodiscard]] ModelDescription realize_loss(const ModelDescription& model,
                                             const std::string& loss_type,
                                             const std::vector<std::int64_t>& target_dims);

@@ -27,13 +27,12 @@ void check_head(const ModelDescription& model, const ModelDescription& head,
   for (const auto& output : head.outputs) check(output, "the model's output");
 }
 
-}  // namespace
-
-namespace {
-
 // A weight that the backbone keeps as it is cannot be one that the head trains.
 void check_weights_apart(const ModelDescription& backbone, const ModelDescription& head,
                          const std::string& split) {
+  if (std::ranges::all_of(head.layers, &std::map<std::string, std::string>::empty,
+                          &LayerDescription::shares))
+    return;
   std::map<std::string, std::string> layer_of;  // by full name
   for (const Node& node : build_graph(backbone, 1).nodes)
     for (const WeightSpec& spec : node.weights) layer_of[spec.full_name] = node.name;

@@ -1,11 +1,10 @@
 // Networks that make outputs again instead of keeping them: the same bits, in less memory.
-#include "engine/plan/again.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "engine/io/model_json.h"
+#include "engine/plan/again_choice.h"
 #include "tests/engine/model/models.h"
 #include "tests/plain_build.h"
 #include "tests/scratch_folder.h"

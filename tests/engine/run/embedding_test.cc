@@ -32,7 +32,7 @@ class Plain final : public WeightUpdater {
     OptimizerStep step = optimizer_step(update);
     step.learning_rate = 0.1;
     optimizer_->apply(step);
-    if (update.has_rows) rows = update.rows.size();
+    if (update.has_rows()) rows = update.rows.size();
   }
   std::size_t rows = 0;
 

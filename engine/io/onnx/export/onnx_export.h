@@ -14,7 +14,7 @@ namespace moil::onnx {
 
 inline constexpr std::int64_t kExportOpset = 14;
 
-// The model must be complete (graph/preparation.h). Throws kUnimplemented naming the layer for
+// The model must be complete (model/preparation.h). Throws kUnimplemented naming the layer for
 // types that ONNX has no operator for (a user's own), kBadData for weights that are missing.
 [[nodiscard]] Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
                                 const std::map<std::string, std::string>& metadata = {});

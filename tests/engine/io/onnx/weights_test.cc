@@ -1,11 +1,12 @@
 // Where weights come from: initializers or Constant nodes, one layer's each, and no masks.
+#include "engine/model/weights.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "engine/io/onnx/export/onnx_export.h"
-#include "engine/model/weights.h"
 #include "tests/engine/io/onnx/builder.h"
 
 namespace moil::onnx {
