@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from statistics import median
 from typing import Any
 
 from case import AllTests
@@ -43,20 +44,20 @@ class ElasticTest(AllTests):
             self.assertLessEqual(memory["measured_bytes"], memory["predicted_bytes"])
 
     def test_training_takes_its_share_of_processor_time(self) -> None:
-        """One thread's, the least of four turns: other programs take the cache and the clock from a turn."""
+        """One thread's, medians of turns: other programs take the cache and the clock from some."""
         seconds: dict[str, list[float]] = {"full": [], "elastic": []}
         rho = ELASTIC["rho"]
         spec = self.spec(threads=1)
-        spec["train"] = {**spec["train"], "epochs": 12}
+        spec["train"] = {**spec["train"], "epochs": 36}
         methods = {"full": {"train": {**spec["train"], "method": "full"}}, "elastic": {"elastic": ELASTIC}}
-        for _ in range(4):
+        for _ in range(5):
             for method, changes in methods.items():
                 details = self.ended({**spec, **changes})["result"]["details"]
                 self.assertEqual(details["method"], method)
                 seconds[method].append(details["train_cpu_seconds"])
                 # One slow look at a step may make the least that can be trained more than was asked for.
                 rho = max(rho, (details["elastic"] or {"rho": rho})["rho"])
-        self.assertLess(min(seconds["elastic"]), 1.25 * rho * min(seconds["full"]), seconds)
+        self.assertLess(median(seconds["elastic"]), 1.25 * rho * median(seconds["full"]), seconds)
 
     def test_a_profile_is_measured_once(self) -> None:
         spec = {"elastic": {**ELASTIC, "rho": 0.7}}

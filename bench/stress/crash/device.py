@@ -89,7 +89,7 @@ class Device:
         return self.weights(ended)
 
     def add_schedule(self) -> None:
-        self.rpc("schedule.add", schedule={"name": SCHEDULE, "job": self.spec})
+        self.rpc("schedule.add", schedule={"name": SCHEDULE, "only_if": None, "job": self.spec})
 
     def submit(self) -> int:
         """The cache is emptied, so that every stage has its work to do."""
