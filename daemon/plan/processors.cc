@@ -38,7 +38,7 @@ Measured measured(const ProcessorArguments& a, const ModelDescription& model,
                   const NetworkOptions& options, const OptimizerConfig& optimizer) {
   const std::shared_ptr<Processor> processor = open_processor("opencl", {.device = a.device});
   KernelSelector kernels;
-  ProcessorMeasurement found = measure_processors(model, options, optimizer, kernels, processor);
+  ProcessorMeasurement found = measure_processors(model, options, optimizer, kernels, {processor});
   return {processor->device(), std::move(found.problem), std::move(found.refused)};
 }
 

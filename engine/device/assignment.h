@@ -1,7 +1,8 @@
-// Which steps of which layers another processor computes than the CPU.
+// Which processor computes which step of which layer.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -9,15 +10,24 @@
 
 namespace moil {
 
-// One a StepKind: whether it is computed elsewhere than on the CPU.
-using StepsElsewhere = std::array<bool, kStepKinds>;
+// The CPU, or one of the processors of a plan: PlanOptions::processors[id - 1].
+using ProcessorId = std::uint8_t;
+inline constexpr ProcessorId kCpu = 0;
+inline constexpr ProcessorId kSecondProcessor = 1;  // the first besides the CPU
+inline constexpr std::size_t kMostProcessors = 4;   // the CPU included
+
+// One a StepKind.
+using StepProcessors = std::array<ProcessorId, kStepKinds>;
+
+inline StepProcessors all_steps_on(ProcessorId id) { return {id, id, id, id}; }
 
 // By layer name; one that is not named is the CPU's.
-using Assignment = std::map<std::string, StepsElsewhere, std::less<>>;
+using Assignment = std::map<std::string, StepProcessors, std::less<>>;
 
-inline bool is_elsewhere(const Assignment& assignment, const std::string& layer, StepKind kind) {
+inline ProcessorId processor_of(const Assignment& assignment, const std::string& layer,
+                                StepKind kind) {
   const auto it = assignment.find(layer);
-  return it != assignment.end() && it->second[static_cast<std::size_t>(kind)];
+  return it == assignment.end() ? kCpu : it->second[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace moil

@@ -2,6 +2,11 @@
 
 namespace moil {
 
+Move HandOver::adopt(RangeId range) {
+  holders_[static_cast<std::size_t>(range)] = Holder::kHost;
+  return shares_memory_ ? Move{Transfer::kGive, true, true} : Move{};
+}
+
 Move HandOver::touch(const Touch& touch, bool by_processor) {
   Holder& holder = holders_[static_cast<std::size_t>(touch.range)];
   const Holder self = by_processor ? Holder::kProcessor : Holder::kHost;

@@ -38,6 +38,8 @@ class HandOver {
   explicit HandOver(std::size_t ranges = 0, bool shares_memory = true)
       : holders_(ranges, Holder::kNobody), shares_memory_(shares_memory) {}
 
+  // What has to happen so that the host goes on with what it has in a range that is nobody's.
+  Move adopt(RangeId range);
   // What has to happen before the touch, which is then done.
   Move touch(const Touch& touch, bool by_processor);
   // Whether it was anybody's.

@@ -45,16 +45,18 @@ std::shared_ptr<Processor> make_recorded_processor(const RecordedDevice& device,
 }
 
 void use_recorded_times(const RecordedDevice& device, SelectionProblem& problem) {
-  problem.transfers = problem.transfers.shares_memory ? device.mapped : device.copied;
+  TransferCosts& transfers = problem.transfers.at(0);
+  transfers = transfers.shares_memory ? device.mapped : device.copied;
   for (SelectionLayer& layer : problem.layers) {
     const auto recorded = device.layers.find(layer.name);
     for (std::size_t p = 0; p < layer.passes.size(); ++p) {
       auto& pass = layer.passes[p];
       if (!pass) continue;
-      const bool may_be_elsewhere = pass->elsewhere.has_value();
-      pass = recorded != device.layers.end() ? recorded->second.passes[p].value_or(PassTimes{})
-                                             : PassTimes{};
-      if (!may_be_elsewhere) pass->elsewhere.reset();
+      const bool has_way = (*pass)[kSecondProcessor].has_value();
+      constexpr PassTimes kUnknown{0.0};
+      pass = recorded != device.layers.end() ? recorded->second.passes[p].value_or(kUnknown)
+                                             : kUnknown;
+      if (!has_way) (*pass)[kSecondProcessor].reset();
     }
   }
 }
@@ -62,7 +64,8 @@ void use_recorded_times(const RecordedDevice& device, SelectionProblem& problem)
 void record_times(const SelectionProblem& problem, RecordedDevice& device) {
   for (const SelectionLayer& layer : problem.layers)
     device.layers[layer.name] = {layer.type, layer.passes};
-  (problem.transfers.shares_memory ? device.mapped : device.copied) = problem.transfers;
+  const TransferCosts& transfers = problem.transfers.at(0);
+  (transfers.shares_memory ? device.mapped : device.copied) = transfers;
 }
 
 }  // namespace moil

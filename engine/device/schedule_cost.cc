@@ -9,8 +9,8 @@
 namespace moil {
 namespace {
 
-bool is_elsewhere(const Schedule& schedule, const SelectionTouch& touch) {
-  return touch.layer >= 0 && schedule[at(touch.layer)][at(static_cast<int>(touch.pass))];
+ProcessorId processor_of(const Schedule& schedule, const SelectionTouch& touch) {
+  return schedule[at(touch.layer)][at(static_cast<int>(touch.pass))];
 }
 
 // Which tensors each layer touches.
@@ -26,18 +26,19 @@ std::vector<std::vector<std::size_t>> tensors_touched(const SelectionProblem& pr
   return of_layer;
 }
 
-// Calls tell(touch, transfer, previous layer) of every transfer of contents. Two iterations, of
-// which the second counts: what persists is then where the first one left it.
-template <class Elsewhere, class Tell>
-void each_transfer(const SelectionTensor& tensor, bool shares_memory, const Elsewhere& elsewhere,
-                   const Tell& tell) {
+// Calls tell(touch, transfer, previous layer) of every transfer of contents between a processor and
+// the host, as which the other processors count. Two iterations, of which the second counts: what
+// persists is then where the first one left it.
+template <class Who, class Tell>
+void each_transfer(const SelectionTensor& tensor, ProcessorId processor, bool shares_memory,
+                   const Who& who, const Tell& tell) {
   HandOver state(1, shares_memory);
   int last_layer = -1;
   for (const bool counts : {false, true}) {
     if (!tensor.persistent) state.retire(0);
     for (const SelectionTouch& touch : tensor.touches) {
-      const bool away = touch.layer >= 0 && elsewhere(touch);
-      const Move move = state.touch({0, touch.writes, touch.fresh}, away);
+      const bool is_its = touch.layer >= 0 && who(touch) == processor;
+      const Move move = state.touch({0, touch.writes, touch.fresh}, is_its);
       if (counts && move.transfer != Transfer::kNone && move.contents)
         tell(touch, move.transfer, last_layer);
       last_layer = touch.layer;
@@ -50,11 +51,14 @@ void each_transfer(const SelectionTensor& tensor, bool shares_memory, const Else
 std::vector<LayerSchedule> combinations_of(const SelectionLayer& layer) {
   std::vector<LayerSchedule> all = {LayerSchedule{}};
   for (int p = 0; p < kPasses; ++p) {
-    if (!layer.passes[at(p)] || !layer.passes[at(p)]->elsewhere) continue;
+    if (!layer.passes[at(p)]) continue;
     const std::size_t before = all.size();
-    for (std::size_t c = 0; c < before; ++c) {
-      all.push_back(all[c]);
-      all.back()[at(p)] = true;
+    for (ProcessorId id = kSecondProcessor; id < kMostProcessors; ++id) {
+      if (!(*layer.passes[at(p)])[id]) continue;
+      for (std::size_t c = 0; c < before; ++c) {
+        all.push_back(all[c]);
+        all.back()[at(p)] = id;
+      }
     }
   }
   return all;
@@ -64,35 +68,38 @@ double pass_seconds(const SelectionLayer& layer, const LayerSchedule& schedule) 
   double seconds = 0;
   for (int p = 0; p < kPasses; ++p) {
     const auto& pass = layer.passes[at(p)];
-    if (pass) seconds += schedule[at(p)] ? pass->elsewhere.value() : pass->cpu;
+    if (pass) seconds += (*pass)[schedule[at(p)]].value();
   }
   return seconds;
 }
 
-TensorTransfers transfers_of(const SelectionTensor& tensor, const TransferCosts& costs,
-                             const std::function<bool(const SelectionTouch&)>& elsewhere) {
+TensorTransfers transfers_of(const SelectionTensor& tensor, const std::vector<TransferCosts>& costs,
+                             const std::function<ProcessorId(const SelectionTouch&)>& who) {
   TensorTransfers sum;
-  each_transfer(tensor, costs.shares_memory, elsewhere,
-                [&](const SelectionTouch& touch, Transfer transfer, int last_layer) {
-                  const TransferCost& cost = transfer == Transfer::kTake ? costs.take : costs.give;
-                  sum.seconds += cost.of(tensor.bytes);
-                  const bool within = touch.layer >= 0 && touch.layer == last_layer;
-                  (within ? sum.within : sum.between) += 1;
-                });
+  for (ProcessorId id = kSecondProcessor; id <= costs.size(); ++id) {
+    const TransferCosts& its = costs[at(id - 1)];
+    each_transfer(tensor, id, its.shares_memory, who,
+                  [&](const SelectionTouch& touch, Transfer transfer, int last_layer) {
+                    const TransferCost& cost = transfer == Transfer::kTake ? its.take : its.give;
+                    sum.seconds += cost.of(tensor.bytes);
+                    const bool within = touch.layer >= 0 && touch.layer == last_layer;
+                    (within ? sum.within : sum.between) += 1;
+                  });
+  }
   return sum;
 }
 
 std::vector<ScheduledTransfer> transfers_in(const SelectionProblem& problem,
                                             const Schedule& schedule) {
   std::vector<ScheduledTransfer> all;
+  const auto who = [&](const SelectionTouch& touch) { return processor_of(schedule, touch); };
   for (const SelectionTensor& tensor : problem.tensors)
-    each_transfer(
-        tensor, problem.transfers.shares_memory,
-        [&](const SelectionTouch& touch) { return is_elsewhere(schedule, touch); },
-        [&](const SelectionTouch& touch, Transfer transfer, int) {
-          all.push_back(
-              {touch.layer, touch.pass, transfer == Transfer::kTake, tensor.name, tensor.bytes});
-        });
+    for (ProcessorId id = kSecondProcessor; id <= problem.transfers.size(); ++id)
+      each_transfer(tensor, id, problem.transfers[at(id - 1)].shares_memory, who,
+                    [&](const SelectionTouch& touch, Transfer transfer, int) {
+                      all.push_back({touch.layer, touch.pass, id, transfer == Transfer::kTake,
+                                     tensor.name, tensor.bytes});
+                    });
   return all;
 }
 
@@ -103,7 +110,7 @@ ScheduleCost cost_of(const SelectionProblem& problem, const Schedule& schedule) 
   for (const SelectionTensor& tensor : problem.tensors) {
     const TensorTransfers transfers =
         transfers_of(tensor, problem.transfers,
-                     [&](const SelectionTouch& touch) { return is_elsewhere(schedule, touch); });
+                     [&](const SelectionTouch& touch) { return processor_of(schedule, touch); });
     cost.transfer_seconds += transfers.seconds;
     cost.transfers_within += transfers.within;
     cost.transfers_between += transfers.between;
@@ -133,7 +140,7 @@ void improve(const SelectionProblem& problem, Schedule& schedule) {
     double seconds = pass_seconds(problem.layers[layer], schedule[layer]);
     for (const std::size_t t : touched[layer])
       seconds += transfers_of(problem.tensors[t], problem.transfers, [&](const SelectionTouch& s) {
-                   return is_elsewhere(schedule, s);
+                   return processor_of(schedule, s);
                  }).seconds;
     return seconds;
   };

@@ -8,7 +8,7 @@
 
 namespace moil {
 
-// All that a layer may be: 8, 4 without UP; fewer if a pass must stay on the CPU.
+// All that a layer may be: of two processors 8, 4 without UP; fewer if one cannot compute a pass.
 [[nodiscard]] std::vector<LayerSchedule> combinations_of(const SelectionLayer& layer);
 
 [[nodiscard]] double pass_seconds(const SelectionLayer& layer, const LayerSchedule& schedule);
@@ -17,10 +17,11 @@ struct TensorTransfers {
   double seconds = 0;
   std::size_t within = 0, between = 0;  // of one layer, of layers
 };
-// elsewhere: where a touch of a layer's happens; the host's own are the CPU's.
+// costs: SelectionProblem::transfers. who: computes a touch of a layer's; the host's own are the
+// CPU's.
 [[nodiscard]] TensorTransfers transfers_of(
-    const SelectionTensor& tensor, const TransferCosts& costs,
-    const std::function<bool(const SelectionTouch&)>& elsewhere);
+    const SelectionTensor& tensor, const std::vector<TransferCosts>& costs,
+    const std::function<ProcessorId(const SelectionTouch&)>& who);
 
 // Each layer's tensors with its own touches alone.
 [[nodiscard]] std::vector<std::vector<SelectionTensor>> tensors_by_layer(

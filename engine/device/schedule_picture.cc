@@ -10,7 +10,12 @@ namespace moil {
 namespace {
 
 constexpr double kColumnsLeft = 300, kColumnsTop = 84, kRow = 16, kColumn = 90, kGap = 6;
-constexpr const char *kCpu = "#4878a8", *kElsewhere = "#e7a13d", *kTransfer = "#b03a2e";
+constexpr const char* kColours[kMostProcessors] = {"#4878a8", "#e7a13d", "#5b9a57", "#8b6bb0"};
+constexpr const char* kTransfer = "#b03a2e";
+
+std::string name_of(ProcessorId id) {
+  return id == kCpu ? "CPU" : std::string("processor ") + letter_of(id);
+}
 
 std::string time_text(double seconds) {
   char text[32];
@@ -50,13 +55,14 @@ class SchedulePicture {
 
   void legend() {
     double left = 20;
-    for (const auto& [colour, words] :
-         {std::pair{kCpu, "CPU"}, std::pair{kElsewhere, "other processor"},
-          std::pair{kTransfer, "transfers before it"}}) {
-      out_ += svg::box(left, 54, 10, 10, "fill=\"" + std::string(colour) + "\"");
+    const auto add = [&](const std::string& colour, const std::string& words) {
+      out_ += svg::box(left, 54, 10, 10, "fill=\"" + colour + "\"");
       out_ += svg::text(left + 14, 63, words);
       left += 130;
-    }
+    };
+    for (ProcessorId id = kCpu; id <= problem_.transfers.size(); ++id)
+      add(kColours[id], name_of(id));
+    add(kTransfer, "transfers before it");
   }
 
   void add(std::size_t layer) {
@@ -67,10 +73,9 @@ class SchedulePicture {
   }
 
   void add_pass(std::size_t layer, int p, const PassTimes& times) {
-    const bool elsewhere = schedule_[layer][at(p)];
-    std::string tip = problem_.layers[layer].name + " " + to_string(static_cast<Pass>(p)) +
-                      ": CPU " + time_text(times.cpu);
-    if (times.elsewhere) tip += ", other " + time_text(*times.elsewhere);
+    std::string tip = problem_.layers[layer].name + " " + to_string(static_cast<Pass>(p)) + ":";
+    for (ProcessorId id = kCpu; id < times.size(); ++id)
+      if (times[id]) tip += (id == kCpu ? " " : ", ") + name_of(id) + " " + time_text(*times[id]);
     std::size_t count = 0;
     for (const ScheduledTransfer& t : transfers_) {
       if (t.layer != static_cast<int>(layer) || static_cast<int>(t.pass) != p) continue;
@@ -78,7 +83,7 @@ class SchedulePicture {
       tip += std::string("; ") + (t.takes ? "takes " : "gets back ") + t.tensor;
     }
     out_ += svg::box(x(p), y(layer) + 1, kColumn, kRow - 2,
-                     "fill=\"" + std::string(elsewhere ? kElsewhere : kCpu) + "\"", tip);
+                     "fill=\"" + std::string(kColours[schedule_[layer][at(p)]]) + "\"", tip);
     if (count == 0) return;
     out_ +=
         svg::box(x(p), y(layer) + 1, 14, kRow - 2, "fill=\"" + std::string(kTransfer) + "\"", tip);

@@ -13,16 +13,25 @@ namespace {
 
 Schedule all_on_cpu(const SelectionProblem& problem) { return Schedule(problem.layers.size()); }
 
-// Every pass by itself, if `goes` says so and it may.
-template <class Goes>
-Schedule each_pass(const SelectionProblem& problem, const Goes& goes) {
-  Schedule schedule = all_on_cpu(problem);
-  for (std::size_t i = 0; i < schedule.size(); ++i) {
-    for (int p = 0; p < kPasses; ++p) {
-      const auto& pass = problem.layers[i].passes[at(p)];
-      schedule[i][at(p)] = pass && pass->elsewhere && goes(*pass);
-    }
+// The fastest from `first` on; the CPU if none of them has a way.
+ProcessorId fastest_of(const PassTimes& times, ProcessorId first) {
+  ProcessorId best = kCpu;
+  double least = std::numeric_limits<double>::infinity();
+  for (ProcessorId id = first; id < times.size(); ++id) {
+    if (!times[id] || *times[id] >= least) continue;
+    least = *times[id];
+    best = id;
   }
+  return best;
+}
+
+// Every pass by itself.
+Schedule each_pass(const SelectionProblem& problem, ProcessorId first) {
+  Schedule schedule = all_on_cpu(problem);
+  for (std::size_t i = 0; i < schedule.size(); ++i)
+    for (int p = 0; p < kPasses; ++p)
+      if (const auto& pass = problem.layers[i].passes[at(p)])
+        schedule[i][at(p)] = fastest_of(*pass, first);
   return schedule;
 }
 
@@ -68,10 +77,14 @@ Schedule cheapest_path(const SelectionProblem& problem) {
 
 }  // namespace
 
+char letter_of(ProcessorId id) {
+  return id == kCpu ? 'C' : id == kSecondProcessor ? 'G' : static_cast<char>('0' + id);
+}
+
 std::string to_string(const SelectionLayer& layer, const LayerSchedule& schedule) {
   std::string text;
   for (int p = 0; p < kPasses; ++p)
-    if (layer.passes[at(p)]) text += schedule[at(p)] ? 'G' : 'C';
+    if (layer.passes[at(p)]) text += letter_of(schedule[at(p)]);
   return text;
 }
 
@@ -106,9 +119,9 @@ Schedule select(const SelectionProblem& problem, SelectionMethod method) {
     case SelectionMethod::kCpu:
       return all_on_cpu(problem);
     case SelectionMethod::kElsewhere:
-      return each_pass(problem, [](const PassTimes&) { return true; });
+      return each_pass(problem, kSecondProcessor);
     case SelectionMethod::kStepWise:
-      return each_pass(problem, [](const PassTimes& pass) { return *pass.elsewhere < pass.cpu; });
+      return each_pass(problem, kCpu);
     case SelectionMethod::kLayerWise:
       return layer_wise(problem);
     case SelectionMethod::kPath:

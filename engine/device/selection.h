@@ -1,5 +1,4 @@
-// Which processor computes which pass of which layer: C, the CPU, or G, the other one (Sensors
-// 2021, 21, 2364, §3.2).
+// Which processor computes which pass of which layer (Sensors 2021, 21, 2364, §3.2).
 //
 // Passes are the paper's: FP = F, BP = CG and CD, UP = AG. A problem is what was measured: seconds
 // of each pass on each processor, which tensors each pass touches, and what handing them over
@@ -16,15 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/device/step_kind.h"
+#include "engine/device/assignment.h"
 #include "engine/device/transfer_costs.h"
 
 namespace moil {
 
-struct PassTimes {
-  double cpu = 0;                   // seconds
-  std::optional<double> elsewhere;  // empty: it must stay on the CPU
-};
+// Seconds by ProcessorId; empty if that processor has no way of computing it. The CPU's is there.
+using PassTimes = std::array<std::optional<double>, kMostProcessors>;
 
 struct SelectionLayer {
   std::string name, type;
@@ -49,12 +46,14 @@ struct SelectionTensor {
 struct SelectionProblem {
   std::vector<SelectionLayer> layers;    // in the order of F
   std::vector<SelectionTensor> tensors;  // those that more than one pass, or the host, touches
-  TransferCosts transfers;
+  std::vector<TransferCosts> transfers;  // of the processors besides the CPU, by id - 1
 };
 
-// Whether each pass of each layer is elsewhere than on the CPU.
-using LayerSchedule = std::array<bool, kPasses>;
+// Who computes each pass of each layer.
+using LayerSchedule = std::array<ProcessorId, kPasses>;
 using Schedule = std::vector<LayerSchedule>;
+// C is the CPU, G the processor with the id 1; those beyond have their id.
+char letter_of(ProcessorId id);
 // "CGC", "CG" of a layer that updates nothing, "" of one that computes nothing.
 [[nodiscard]] std::string to_string(const SelectionLayer& layer, const LayerSchedule& schedule);
 
@@ -71,7 +70,8 @@ struct ScheduleCost {
 struct ScheduledTransfer {
   int layer = -1;
   Pass pass = Pass::kForward;
-  bool takes = false;  // to the other processor; otherwise to the CPU
+  ProcessorId processor = kSecondProcessor;
+  bool takes = false;  // from the host to the processor; otherwise the other way round
   std::string tensor;
   std::size_t bytes = 0;
 };
@@ -80,7 +80,7 @@ struct ScheduledTransfer {
 
 enum class SelectionMethod : std::uint8_t {
   kCpu,
-  kElsewhere,  // whatever can be
+  kElsewhere,  // whatever can be, on the fastest of the others
   kStepWise,   // each pass where it is fastest, whatever the transfers: the paper's baseline
   kLayerWise,  // Algorithm 1: each layer's cheapest combination, transfers between its own passes
                // included

@@ -152,7 +152,7 @@ TrainerConfig probe_config(const TrainerConfig& config, std::int64_t samples) {
   probe.micro_batch = 0;
   probe.clip_norm = 0;
   probe.swap = {};
-  probe.processor = nullptr;
+  probe.processors.clear();
   probe.assignment.clear();
   if (config.memory_budget_bytes != kNoMemoryBudget) probe.memory_budget_bytes = 0;
   if (!probe.optimizer.nesterov) probe.optimizer.momentum = 0;

@@ -11,8 +11,8 @@ constexpr const char* kPassNames[kPasses] = {"FP", "BP", "UP"};
 
 PassTimes read_pass(const JsonNode& node) {
   node.only({"c", "g"});
-  PassTimes times{node.at("c").number_from_0(), std::nullopt};
-  if (node.json.contains("g")) times.elsewhere = node.at("g").number_from_0();
+  PassTimes times{node.at("c").number_from_0()};
+  if (node.json.contains("g")) times[kSecondProcessor] = node.at("g").number_from_0();
   return times;
 }
 
@@ -49,8 +49,9 @@ Json to_json(const std::string& name, const RecordedDevice::Layer& layer) {
   Json json = {{"name", name}, {"type", layer.type}};
   for (std::size_t p = 0; p < layer.passes.size(); ++p) {
     if (!layer.passes[p]) continue;
-    json[kPassNames[p]] = {{"c", layer.passes[p]->cpu}};
-    if (layer.passes[p]->elsewhere) json[kPassNames[p]]["g"] = *layer.passes[p]->elsewhere;
+    json[kPassNames[p]] = {{"c", layer.passes[p]->at(kCpu).value()}};
+    if (const auto& second = (*layer.passes[p])[kSecondProcessor])
+      json[kPassNames[p]]["g"] = *second;
   }
   return json;
 }

@@ -14,8 +14,9 @@ namespace moil {
 
 // {"device", "method", "layers": [{"name", "type", "processors", "FP": {"c", "g"}, "BP", "UP"}],
 // "methods": {"cpu": {"seconds", "transfers"}, ...}, "refused"}: seconds of a step, on the CPU (c)
-// and elsewhere (g, null if it must stay). A pass that a layer does not have is left out.
-// schedule: what `method` selects. refused: ProcessorMeasurement's.
+// and on the second processor (g, null if it has no way); a third has its id's digit. A pass that a
+// layer does not have is left out. schedule: what `method` selects. refused:
+// ProcessorMeasurement's.
 [[nodiscard]] nlohmann::json selection_json(const std::string& device, SelectionMethod method,
                                             const SelectionProblem& problem,
                                             const Schedule& schedule,

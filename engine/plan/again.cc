@@ -91,7 +91,7 @@ Recomputation::Recomputation(const Graph& graph, const std::vector<NodePlan>& no
 
 bool Recomputation::may_run_again(int node) const {
   const NodePlan& plan = nodes_[at(node)];
-  if (!plan.has_forward_work() || plan.elsewhere[0]) return false;
+  if (!plan.has_forward_work() || plan.processors[0] != kCpu) return false;
   const auto& weights = graph_.nodes[at(node)].weights;
   const bool has_statistics =
       std::any_of(weights.begin(), weights.end(), [](const WeightSpec& w) { return !w.trainable; });

@@ -35,7 +35,7 @@ class Planner {
   NetworkPlan run() {
     plan_.trains = options_.training;
     plan_.nodes.resize(graph_.nodes.size());
-    if (options_.processor) plan_.pool.align(options_.processor->alignment());
+    for (const auto& p : options_.processors) plan_.pool.align(p->alignment());
     for (int i = 0; i < nodes(); ++i) plan_layer(i);
     plan_.values =
         add_tensors(graph_, needs_, {options_.optimizer_states, options_.micro_batches > 1},
@@ -50,7 +50,7 @@ class Planner {
     if (!options_.share_memory) keep_all_apart();
     plan_.pool.merge();
     place();
-    if (options_.processor) plan_hand_over();
+    plan_hand_overs();
     return std::move(plan_);
   }
 
@@ -61,9 +61,9 @@ class Planner {
   // A layer that packs its weights for its own code plans again if the processor that was to
   // compute F has no way of computing it.
   void plan_layer(int i) {
-    const bool assigned = is_assigned(i, StepKind::kForward);
+    const bool assigned = assigned_to(i, StepKind::kForward) != kCpu;
     ask_layer(i, assigned);
-    if (options_.processor) send_elsewhere(i);
+    send_elsewhere(i);
     if (!assigned || plan_.nodes[at(i)].elsewhere[0] || options_.training) return;
     ask_layer(i, /*forward_elsewhere=*/false);
   }
@@ -91,31 +91,38 @@ class Planner {
     n.computes_derivative = setup.computes_derivative();
   }
 
-  bool is_assigned(int i, StepKind kind) const {
-    return options_.processor && is_elsewhere(options_.assignment, node(i).name, kind);
+  ProcessorId assigned_to(int i, StepKind kind) const {
+    const ProcessorId id = processor_of(options_.assignment, node(i).name, kind);
+    if (id > options_.processors.size())
+      throw Error(ErrorCode::kInvalidArgument, node(i).name + " is assigned to processor " +
+                                                   std::to_string(id) + ", which the plan lacks");
+    return id;
   }
 
-  // What the processor has no way of computing stays here.
+  // What a processor has no way of computing stays here.
   void send_elsewhere(int i) {
     NodePlan& n = plan_.nodes[at(i)];
     const auto send = [&](StepKind kind, bool is_computed, std::size_t& workspace) {
-      if (!is_computed || !is_assigned(i, kind)) return;
+      const ProcessorId id = assigned_to(i, kind);
+      if (!is_computed || id == kCpu) return;
       std::unique_ptr<ProcessorStep> step;
       try {
-        step = options_.processor->make_step(node(i).layer->operation(), kind);
+        step = options_.processors[at(id - 1)]->make_step(node(i).layer->operation(), kind);
       } catch (const ProcessorError& error) {
         plan_.refused.push_back(node(i).name + " " + to_string(kind) + ": " + error.what());
       }
       if (!step) return;
       workspace = step->workspace_bytes();
+      n.processors[static_cast<std::size_t>(kind)] = id;
       n.elsewhere[static_cast<std::size_t>(kind)] = std::move(step);
     };
     send(StepKind::kForward, n.has_forward_work(), n.layer.forward_workspace);
     send(StepKind::kComputeGradient, n.computes_gradient && !has_special_gradients(i),
          n.layer.gradient_workspace);
     send(StepKind::kComputeDerivative, n.has_derivative_work(), n.layer.derivative_workspace);
-    n.updates_elsewhere = options_.updates_elsewhere && !has_special_gradients(i) &&
-                          is_assigned(i, StepKind::kApplyGradient);
+    if (options_.updates_elsewhere && !has_special_gradients(i))
+      n.processors[static_cast<std::size_t>(StepKind::kApplyGradient)] =
+          assigned_to(i, StepKind::kApplyGradient);
   }
 
   // Gradients of rows, and of weights that several nodes have, are the CPU's.
@@ -126,14 +133,16 @@ class Planner {
     return false;
   }
 
-  void plan_hand_over() {
+  void plan_hand_overs() {
     const auto tensors = [&](const std::vector<int>& values) {
       std::vector<TensorId> ids;
       for (const int v : values) ids.push_back(plan_.values[at(v)]);
       return ids;
     };
-    plan_.processor = plan_processor(plan_, *options_.processor, tensors(graph_.inputs),
-                                     tensors(graph_.outputs), options_.clip_by_global_norm);
+    for (std::size_t p = 0; p < options_.processors.size(); ++p)
+      plan_.processors.push_back(plan_processor(
+          plan_, static_cast<ProcessorId>(p + 1), *options_.processors[p], tensors(graph_.inputs),
+          tensors(graph_.outputs), options_.clip_by_global_norm));
   }
 
   // Gradients are applied in the last pass of a step alone.

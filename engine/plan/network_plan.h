@@ -49,11 +49,11 @@ struct PlanOptions {
   // Training: workspaces may grow the plan to this, for faster kernels; never above what the
   // leanest ones need otherwise.
   std::size_t memory_budget_bytes = 0;
-  // The processor besides the CPU and the steps that it computes, by layer; those that it has no
-  // way of computing stay with the CPU. Null: the CPU computes all.
-  std::shared_ptr<Processor> processor = nullptr;
+  // Those besides the CPU, ids from 1 on, and the steps that each computes, by layer; those that it
+  // has no way of computing stay with the CPU.
+  std::vector<std::shared_ptr<Processor>> processors = {};
   Assignment assignment = {};
-  // Whether it may apply gradients, too: the optimizer is one that it has.
+  // Whether they may apply gradients, too: the optimizer is one that they have.
   bool updates_elsewhere = true;
 };
 
@@ -67,8 +67,9 @@ struct NetworkPlan {
   std::vector<Stay> stays;  // in memory; one an owner of the pool if nothing is swapped
   MemoryPlan memory;        // of the stays
   std::size_t lower_bound_bytes = 0;
-  ProcessorPlan processor;  // empty if the CPU computes all
-  // Steps that the other processor's driver refused, with its words; the CPU computes them.
+  // One for each of PlanOptions::processors; empty for one that computes nothing.
+  std::vector<ProcessorPlan> processors;
+  // Steps that another processor's driver refused, with its words; the CPU computes them.
   std::vector<std::string> refused;
 
   // The program's last place; 0 if it is empty.

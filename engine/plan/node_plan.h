@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/device/assignment.h"
 #include "engine/device/processor.h"
 #include "engine/layers/layer.h"
 
@@ -20,9 +21,9 @@ struct NodePlan {
   std::vector<std::vector<TensorId>> states;  // by weight
   std::vector<TensorId> saved;
   std::array<TensorId, 3> workspaces = {kNoTensor, kNoTensor, kNoTensor};  // of F, CG and CD
-  // F, CG and CD if another processor computes them; null: the layer's own code does.
+  StepProcessors processors = {};                                          // who computes each step
+  // Their code of F, CG and CD; null: the layer's own.
   std::array<std::shared_ptr<ProcessorStep>, 3> elsewhere;
-  bool updates_elsewhere = false;
 
   // Otherwise the output is the input in another shape.
   bool has_forward_work() const { return layer.in_place != InPlace::kSameData; }

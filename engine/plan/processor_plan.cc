@@ -12,12 +12,13 @@ namespace {
 
 class ProcessorPlanBuilder {
  public:
-  ProcessorPlanBuilder(const NetworkPlan& plan, const Processor& processor, bool clips)
-      : plan_(plan), processor_(processor), clips_(clips) {}
+  ProcessorPlanBuilder(const NetworkPlan& plan, ProcessorId id, const Processor& processor,
+                       bool clips)
+      : plan_(plan), id_(id), processor_(processor), clips_(clips) {}
 
   ProcessorPlan run(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
     find_touches();
-    if (!anything_elsewhere()) return {};
+    if (!computes_anything()) return {};
     choose_ranges();
     place_on_device();
     to_ranges();
@@ -34,9 +35,10 @@ class ProcessorPlanBuilder {
     bool writes = false, fresh = false;
   };
 
-  bool anything_elsewhere() const {
+  bool is_its(const Instruction& step) const { return step.processor == id_; }
+  bool computes_anything() const {
     return std::any_of(plan_.program.begin(), plan_.program.end(),
-                       [](const Instruction& s) { return s.elsewhere; });
+                       [this](const Instruction& s) { return is_its(s); });
   }
 
   void find_touches() {
@@ -70,14 +72,14 @@ class ProcessorPlanBuilder {
 
   void choose_ranges() {
     requests_ = memory_requests(plan_.pool, plan_.stays);
-    std::vector<bool> elsewhere(plan_.stays.size(), false);
+    std::vector<bool> its(plan_.stays.size(), false);
     for (std::size_t s = 0; s < plan_.program.size(); ++s) {
-      if (!plan_.program[s].elsewhere) continue;
-      for (const StayTouch& t : touches_[s]) elsewhere[t.stay] = true;
+      if (!is_its(plan_.program[s])) continue;
+      for (const StayTouch& t : touches_[s]) its[t.stay] = true;
     }
     result_.range_of_stay.assign(plan_.stays.size(), kNoRange);
     for (std::size_t s = 0; s < plan_.stays.size(); ++s) {
-      if (requests_[s].bytes == 0 || !(elsewhere[s] || shares_bytes(s, elsewhere))) continue;
+      if (requests_[s].bytes == 0 || !(its[s] || shares_bytes(s, its))) continue;
       result_.range_of_stay[s] = static_cast<RangeId>(result_.ranges.size());
       result_.ranges.push_back({begin_of(s), 0, requests_[s].bytes});
       result_.stored.push_back(plan_.stays[s].stores);
@@ -86,10 +88,10 @@ class ProcessorPlanBuilder {
   }
 
   // On memory of its own a processor has nothing of what it never touches.
-  bool shares_bytes(std::size_t stay, const std::vector<bool>& elsewhere) const {
+  bool shares_bytes(std::size_t stay, const std::vector<bool>& its) const {
     if (!processor_.shares_memory()) return false;
-    for (std::size_t other = 0; other < elsewhere.size(); ++other) {
-      if (elsewhere[other] && begin_of(stay) < end_of(other) && begin_of(other) < end_of(stay))
+    for (std::size_t other = 0; other < its.size(); ++other) {
+      if (its[other] && begin_of(stay) < end_of(other) && begin_of(other) < end_of(stay))
         return true;
     }
     return false;
@@ -133,7 +135,7 @@ class ProcessorPlanBuilder {
   void add_host_touches(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
     for (const TensorId id : inputs) {
       const RangeId range = range_of(id, 0);
-      if (range != kNoRange) result_.before.push_back({range, true, true});
+      if (range != kNoRange) result_.inputs.push_back(range);
     }
     for (const TensorId id : outputs) {
       const RangeId range = range_of(id, plan_.last_order());
@@ -174,7 +176,7 @@ class ProcessorPlanBuilder {
     for (int iteration = 0; iteration < 2; ++iteration) {
       result_.transfers.clear();
       for (const RangeId r : result_.transient) state.retire(r);
-      for (const Touch& t : result_.before) touch(state, t, false, 0);
+      for (const RangeId r : result_.inputs) (void)state.adopt(r);
       for (std::size_t s = 0; s < plan_.program.size(); ++s) run_step(state, s);
       for (const Touch& t : result_.after) touch(state, t, false, plan_.program.size());
     }
@@ -183,7 +185,7 @@ class ProcessorPlanBuilder {
   void run_step(HandOver& state, std::size_t s) {
     if (!result_.loads.empty())
       for (const Touch& t : result_.loads[s]) touch(state, t, false, s);
-    for (const Touch& t : result_.steps[s].touches) touch(state, t, plan_.program[s].elsewhere, s);
+    for (const Touch& t : result_.steps[s].touches) touch(state, t, is_its(plan_.program[s]), s);
     for (const Touch& t : result_.steps[s].read_after) touch(state, t, false, s);
     for (const RangeId r : result_.steps[s].ends) {
       if (result_.is_stored(r)) touch(state, {r, false, false}, false, s);
@@ -199,6 +201,7 @@ class ProcessorPlanBuilder {
   }
 
   const NetworkPlan& plan_;
+  const ProcessorId id_;
   const Processor& processor_;
   const bool clips_;
   std::vector<MemoryRequest> requests_;
@@ -210,10 +213,10 @@ class ProcessorPlanBuilder {
 
 }  // namespace
 
-ProcessorPlan plan_processor(const NetworkPlan& plan, const Processor& processor,
+ProcessorPlan plan_processor(const NetworkPlan& plan, ProcessorId id, const Processor& processor,
                              const std::vector<TensorId>& graph_inputs,
                              const std::vector<TensorId>& graph_outputs, bool clips) {
-  return ProcessorPlanBuilder(plan, processor, clips).run(graph_inputs, graph_outputs);
+  return ProcessorPlanBuilder(plan, id, processor, clips).run(graph_inputs, graph_outputs);
 }
 
 }  // namespace moil

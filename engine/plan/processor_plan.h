@@ -1,13 +1,16 @@
-// What a plan has to hand over between the CPU and another processor, and when.
+// What a plan has to hand over between a processor and the host, and when.
 //
-// A stay that a step of the other processor touches, or that shares bytes with one that is, is a
-// range: it passes from hand to hand (device/hand_over.h). The rest of the pool is the CPU's alone.
-// A transfer has the order of the step that waits for it. Pure functions; thread-safe.
+// A stay that a step of the processor's touches, or that shares bytes with one that is, is a range:
+// it passes from hand to hand (device/hand_over.h). The processor has nothing to do with the rest
+// of the pool. Each processor has a plan of its own, to which every other one is the host: what
+// goes from one to another passes by the host's memory. A transfer has the order of the step that
+// waits for it. Pure functions; thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "engine/device/assignment.h"
 #include "engine/device/hand_over.h"
 #include "engine/tensor/spec.h"
 
@@ -35,8 +38,9 @@ struct ProcessorPlan {
   std::vector<MemoryRange> ranges;
   std::vector<RangeId> range_of_stay;  // one a stay; empty if there are no ranges
   std::vector<StepTouches> steps;      // one a step of the plan
-  // By the host: before the first step (inputs), after the last (outputs).
-  std::vector<Touch> before, after;
+  // The host's before the first step; they may lie where outputs did that are yet to be read.
+  std::vector<RangeId> inputs;
+  std::vector<Touch> after;  // by the host, after the last step: outputs
   // By order: what the host writes while it loads from the swap file. Empty without swap.
   std::vector<std::vector<Touch>> loads;
   std::vector<bool> stored;        // of each range: whether it goes to the swap file at its end
@@ -54,7 +58,8 @@ struct ProcessorPlan {
 
 // The plan's tensors have their places. graph_inputs, graph_outputs: their tensors. clips:
 // whether the host reads gradients after CG.
-[[nodiscard]] ProcessorPlan plan_processor(const NetworkPlan& plan, const Processor& processor,
+[[nodiscard]] ProcessorPlan plan_processor(const NetworkPlan& plan, ProcessorId id,
+                                           const Processor& processor,
                                            const std::vector<TensorId>& graph_inputs,
                                            const std::vector<TensorId>& graph_outputs, bool clips);
 

@@ -45,8 +45,8 @@ enum class Conversion : std::uint8_t { kNone, kNarrow, kWiden };
 
 struct Instruction {
   StepKind kind = StepKind::kForward;
-  bool elsewhere = false;  // not on the CPU
-  bool again = false;      // F' (plan/again.h)
+  ProcessorId processor = kCpu;
+  bool again = false;  // F' (plan/again.h)
   Conversion conversion = Conversion::kNone;
   int node = 0;
   std::vector<Operand> operands;

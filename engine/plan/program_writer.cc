@@ -17,8 +17,8 @@ Lifespan lifespan_of(StepKind kind) {
 // One instruction and its operands.
 class InstructionWriter {
  public:
-  InstructionWriter(int node, StepKind kind, bool elsewhere)
-      : instruction_{kind, elsewhere, false, Conversion::kNone, node, {}} {}
+  InstructionWriter(int node, StepKind kind, ProcessorId processor)
+      : instruction_{kind, processor, false, Conversion::kNone, node, {}} {}
 
   void add(OperandRole role, std::size_t index, TensorId tensor, Access access,
            std::size_t state = 0) {
@@ -77,7 +77,7 @@ class ProgramWriter {
     const Lifespan step = lifespan_of(kind);
     const bool forward = kind == StepKind::kForward;
     const std::size_t k = at(static_cast<int>(kind));
-    InstructionWriter writer(i, kind, n.elsewhere[k] != nullptr);
+    InstructionWriter writer(i, kind, n.processors[k]);
     for (std::size_t s = 0; s < n.inputs.size(); ++s)
       if (forward || has(n.layer.inputs[s], step))
         writer.add(OperandRole::kInput, s, n.inputs[s], Access::kRead);
@@ -113,7 +113,8 @@ class ProgramWriter {
   void write_update(int i) {
     const NodePlan& n = nodes_[at(i)];
     if (!applies_any(i)) return;
-    InstructionWriter writer(i, StepKind::kApplyGradient, n.updates_elsewhere);
+    const StepKind kind = StepKind::kApplyGradient;
+    InstructionWriter writer(i, kind, n.processors[static_cast<std::size_t>(kind)]);
     for (std::size_t w = 0; w < n.gradients.size(); ++w) {
       if (!applies(i, w)) continue;
       writer.add(OperandRole::kWeight, w, n.weights[w], Access::kWrite);

@@ -17,11 +17,17 @@ namespace moil {
 // Seconds of each node's steps, by StepKind.
 using StepSeconds = std::vector<std::array<double, kStepKinds>>;
 
-// plan: with everything elsewhere that can be. cpu, elsewhere: measured, for the plan's steps.
-[[nodiscard]] SelectionProblem selection_problem(const Graph& graph, const NetworkPlan& plan,
-                                                 const StepSeconds& cpu,
-                                                 const StepSeconds& elsewhere,
-                                                 const TransferCosts& transfers);
+// What is measured of one processor besides the CPU.
+struct MeasuredProcessor {
+  const NetworkPlan& plan;  // with all that it can compute on it
+  const StepSeconds& seconds;
+  TransferCosts transfers;
+};
+
+// cpu: of the same steps. others: by ProcessorId - 1. A tensor that several plans hand over is
+// there once.
+[[nodiscard]] SelectionProblem selection_problem(const Graph& graph, const StepSeconds& cpu,
+                                                 const std::vector<MeasuredProcessor>& others);
 
 // The same on a recorded device, with its times: what its record leaves out takes none, on the CPU.
 // model: prepared. kInvalidArgument if the device was recorded with another network.
@@ -31,7 +37,7 @@ using StepSeconds = std::vector<std::array<double, kStepKinds>>;
                                                 bool shares_memory);
 
 // Every step of every layer.
-[[nodiscard]] Assignment everything_elsewhere(const Graph& graph);
+[[nodiscard]] Assignment everything_on(ProcessorId processor, const Graph& graph);
 // The schedule is for the graph's layers.
 [[nodiscard]] Assignment assignment_of(const Graph& graph, const Schedule& schedule);
 

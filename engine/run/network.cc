@@ -34,34 +34,50 @@ Network::Network(const ModelDescription& description, const NetworkOptions& opti
       plan_(plan_network(graph_, options.plan, kernels)),
       clips_(options.plan.clip_by_global_norm),
       swap_folder_(options.swap_folder),
-      processor_(options.plan.processor) {}
+      processors_(options.plan.processors) {}
 
 Network::~Network() = default;
 
 void Network::allocate() {
-  elsewhere_.reset();
+  others_.clear();
   swapper_.reset();
   release_idle_memory();  // planning has compiled and tried many kernels
   const std::size_t bytes = plan_.memory.total_bytes;
   memory_ = std::make_unique<MemoryPool>(
       bytes, MemoryPool::Options{.huge_pages = bytes >= kLeastForHugePages});
   if (plan_.swaps()) place_swap_file();
-  if (!plan_.processor.empty())
-    elsewhere_ = std::make_unique<ProcessorRun>(plan_, *processor_, *memory_);
+  attach_processors();
   runs_.clear();
   for (std::size_t s = 0; s < plan_.program.size(); ++s) {
     const Instruction& step = plan_.program[s];
     runs_.push_back(bind(s));
-    if (!step.elsewhere || step.kind != StepKind::kApplyGradient) continue;
-    for (std::size_t u = 0; u < runs_[s]->updates.size(); ++u)
-      runs_[s]->updates[u].elsewhere = &elsewhere_->updates(s)[u];
+    if (step.processor == kCpu || step.kind != StepKind::kApplyGradient) continue;
+    const auto& updates = run_of(step.processor).updates(s);
+    for (std::size_t u = 0; u < updates.size(); ++u) runs_[s]->updates[u].elsewhere = &updates[u];
   }
   end_iteration();
 }
 
+void Network::attach_processors() {
+  for (std::size_t p = 0; p < processors_.size(); ++p) {
+    others_.emplace_back();
+    if (plan_.processors[p].empty()) continue;
+    others_.back() = std::make_unique<ProcessorRun>(plan_, static_cast<ProcessorId>(p + 1),
+                                                    *processors_[p], *memory_);
+  }
+}
+
+ProcessorRun& Network::run_of(ProcessorId id) const { return *others_[at(id - 1)]; }
+
+template <class Work>
+void Network::each_other(const Work& work) const {
+  for (const auto& run : others_)
+    if (run) work(*run);
+}
+
 void Network::release() {
   runs_.clear();
-  elsewhere_.reset();
+  others_.clear();
   swapper_.reset();
   swap_file_.reset();
   memory_.reset();
@@ -180,14 +196,12 @@ void Network::run_step(std::size_t s, std::uint64_t key, bool accumulate,
                        std::int64_t first_sample) {
   const Instruction& step = plan_.program[s];
   if (step.conversion != Conversion::kNone) return runs_[s]->convert(step.conversion);
-  if (step.elsewhere)
-    elsewhere_->run(s, accumulate);
-  else
-    run_layer(step, layer_run(*runs_[s], key, accumulate, first_sample));
+  if (step.processor != kCpu) return run_of(step.processor).run(s, accumulate);
+  run_layer(step, layer_run(*runs_[s], key, accumulate, first_sample));
 }
 
 void Network::rest_on_host() const {
-  if (elsewhere_) elsewhere_->rest_on_host();
+  each_other([](ProcessorRun& run) { run.rest_on_host(); });
 }
 
 void Network::run_layer(const Instruction& step, const LayerRun& run) {
@@ -207,7 +221,7 @@ void Network::begin_order(int order) {
     guard([&](const Stay& s) { return s.until == order - 1; }, true);
     guard([&](const Stay& s) { return s.from == order; }, false);
   }
-  if (elsewhere_) elsewhere_->begin_order(order);
+  each_other([&](ProcessorRun& run) { run.begin_order(order); });
   if (swapper_) swapper_->begin_order(order);
 }
 
@@ -246,10 +260,21 @@ void Network::begin_iteration() {
 // something is still being stored.
 void Network::end_iteration() {
   if (swapper_) swapper_->drain();
-  if (elsewhere_) elsewhere_->end_iteration();
+  each_other([](ProcessorRun& run) { run.end_iteration(); });
   if constexpr (!kPoolsArePoisoned) return;
   memory_->poison(0, memory_->bytes());
   guard([&](const Stay& s) { return s.from == 0 || s.until == plan_.last_order(); }, false);
+}
+
+// The others give to the host what the step's own processor then takes from it. One may be at work
+// still on bytes that another's range begins on: of several, none is when a range changes hands.
+void Network::before_step(std::size_t s) {
+  const ProcessorId own = plan_.program[s].processor;
+  if (processors_.size() > 1) finish();
+  each_other([&](ProcessorRun& run) {
+    if (run.id() != own) run.before_step(s);
+  });
+  if (own != kCpu) run_of(own).before_step(s);
 }
 
 // A step of the plan with what is around it: transfers, and its time if that is asked for.
@@ -257,16 +282,16 @@ template <class Work>
 void Network::in_step(std::size_t s, int& order, const Work& work) {
   using Clock = std::chrono::steady_clock;
   advance(order, static_cast<int>(s));
-  if (elsewhere_) elsewhere_->before_step(s);
+  before_step(s);
   if (!order_seconds_) {
     work();
   } else {
     const auto start = Clock::now();
     work();
-    if (plan_.program[s].elsewhere) elsewhere_->finish();
+    if (const ProcessorId id = plan_.program[s].processor; id != kCpu) run_of(id).finish();
     (*order_seconds_)[s] += std::chrono::duration<double>(Clock::now() - start).count();
   }
-  if (elsewhere_) elsewhere_->after_step(s);
+  each_other([&](ProcessorRun& run) { run.after_step(s); });
 }
 
 void Network::forward(std::uint64_t random_key) {
@@ -294,7 +319,7 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
       const StepKind kind = plan_.program[s].kind;
       if (kind != StepKind::kApplyGradient) {
         run_step(s, random_key, accumulate, first_sample);
-        if (elsewhere_) elsewhere_->read_after(s);
+        each_other([&](ProcessorRun& run) { run.read_after(s); });
         if (clips_ && updater && kind == StepKind::kComputeGradient)
           for (const WeightUpdate& update : runs_[s]->current_updates())
             updater->gradient_ready(update);
@@ -310,10 +335,14 @@ void Network::train_step(std::uint64_t random_key, WeightUpdater* updater, bool 
 }
 
 void Network::finish() {
-  if (elsewhere_) elsewhere_->finish();
+  each_other([](ProcessorRun& run) { run.finish(); });
 }
 
-std::uint64_t Network::transfers() const { return elsewhere_ ? elsewhere_->transfers() : 0; }
+std::uint64_t Network::transfers() const {
+  std::uint64_t sum = 0;
+  each_other([&](const ProcessorRun& run) { sum += run.transfers(); });
+  return sum;
+}
 
 SwapStatistics Network::swap_statistics() const {
   return swapper_ ? swapper_->statistics() : SwapStatistics{};

@@ -170,6 +170,10 @@ class Network {
   struct Resting;
 
   void require_memory() const;
+  void attach_processors();
+  ProcessorRun& run_of(ProcessorId id) const;
+  template <class Work>
+  void each_other(const Work& work) const;
   void place_swap_file();
   float* data(TensorId id, int order) const;
   std::unique_ptr<StepRun> bind(std::size_t step) const;
@@ -177,6 +181,7 @@ class Network {
   LayerRun layer_run(const StepRun& run, std::uint64_t key, bool accumulate,
                      std::int64_t first_sample) const;
   void run_layer(const Instruction& step, const LayerRun& run);
+  void before_step(std::size_t s);
   template <class Work>
   void in_step(std::size_t s, int& order, const Work& work);
   void run_step(std::size_t s, std::uint64_t key, bool accumulate, std::int64_t first_sample);
@@ -204,12 +209,13 @@ class Network {
   NetworkPlan plan_;
   bool clips_ = false;
   std::filesystem::path swap_folder_;
-  std::shared_ptr<Processor> processor_;
+  std::vector<std::shared_ptr<Processor>> processors_;
   std::unique_ptr<MemoryPool> memory_;
   std::unique_ptr<SwapFile> swap_file_;
   std::vector<std::size_t> file_offsets_;  // by tensor owner
   std::unique_ptr<Swapper> swapper_;
-  std::unique_ptr<ProcessorRun> elsewhere_;     // null if the CPU computes all
+  // Of the processors besides the CPU, by id - 1; null for one that computes nothing.
+  std::vector<std::unique_ptr<ProcessorRun>> others_;
   std::vector<std::unique_ptr<StepRun>> runs_;  // of the program's instructions
   std::vector<double>* order_seconds_ = nullptr;
 };

@@ -3,22 +3,23 @@
 #include "base/index.h"
 
 namespace moil {
-ProcessorRun::ProcessorRun(const NetworkPlan& plan, Processor& processor, MemoryPool& memory)
+ProcessorRun::ProcessorRun(const NetworkPlan& plan, ProcessorId id, Processor& processor,
+                           MemoryPool& memory)
     : plan_(plan),
-      hand_overs_(plan.processor),
+      id_(id),
+      hand_overs_(plan.processors[at(id - 1)]),
       processor_(processor),
       pool_(memory),
-      memory_(processor.attach({memory.data(), memory.bytes()}, plan.processor.device_bytes,
-                               plan.processor.ranges)),
-      state_(plan.processor.ranges.size(), processor.shares_memory()) {
+      memory_(processor.attach({memory.data(), memory.bytes()}, hand_overs_.device_bytes,
+                               hand_overs_.ranges)),
+      state_(hand_overs_.ranges.size(), processor.shares_memory()) {
   for (std::size_t s = 0; s < plan.program.size(); ++s) {
-    const Instruction& step = plan.program[s];
-    const bool is_update = step.kind == StepKind::kApplyGradient;
-    ranges_.push_back(step.elsewhere && !is_update ? bind(s) : StepRanges{});
-    updates_.push_back(step.elsewhere && is_update ? bind_updates(s)
-                                                   : std::vector<WeightElsewhere>{});
+    const bool is_update = plan.program[s].kind == StepKind::kApplyGradient;
+    ranges_.push_back(is_its(s) && !is_update ? bind(s) : StepRanges{});
+    updates_.push_back(is_its(s) && is_update ? bind_updates(s) : std::vector<WeightElsewhere>{});
   }
-  rest_on_host();
+  // Weights and states begin as the host has them: states as zeros.
+  for (const RangeId range : hand_overs_.persistent) adopt(range);
   end_iteration();
 }
 
@@ -71,11 +72,17 @@ std::vector<WeightElsewhere> ProcessorRun::bind_updates(std::size_t step) const 
 
 void ProcessorRun::touch(const Touch& touch, bool by_processor) {
   const Move move = state_.touch(touch, by_processor);
-  if (move.transfer == Transfer::kTake)
-    memory_->take(touch.range, move.contents);
-  else if (move.transfer == Transfer::kGive)
-    memory_->give(touch.range, move.contents, move.writes);
+  carry_out(move, touch.range);
   if (move.transfer != Transfer::kNone && move.contents) ++transfers_;
+}
+
+void ProcessorRun::adopt(RangeId range) { carry_out(state_.adopt(range), range); }
+
+void ProcessorRun::carry_out(const Move& move, RangeId range) {
+  if (move.transfer == Transfer::kTake)
+    memory_->take(range, move.contents);
+  else if (move.transfer == Transfer::kGive)
+    memory_->give(range, move.contents, move.writes);
 }
 
 void ProcessorRun::begin_order(int order) {
@@ -84,7 +91,7 @@ void ProcessorRun::begin_order(int order) {
 }
 
 void ProcessorRun::before_step(std::size_t step) {
-  for (const Touch& t : hand_overs_.steps[step].touches) touch(t, plan_.program[step].elsewhere);
+  for (const Touch& t : hand_overs_.steps[step].touches) touch(t, is_its(step));
 }
 
 void ProcessorRun::run(std::size_t step, bool accumulate) {
@@ -110,7 +117,7 @@ void ProcessorRun::end_iteration() {
     if (!state_.is_nobodys(t.range)) touch(t, false);
   for (const RangeId range : hand_overs_.transient)
     if (state_.retire(range)) memory_->retire(range);
-  for (const Touch& t : hand_overs_.before) touch(t, false);
+  for (const RangeId range : hand_overs_.inputs) adopt(range);
 }
 
 void ProcessorRun::rest_on_host() {

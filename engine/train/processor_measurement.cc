@@ -45,26 +45,32 @@ double spread_of(std::vector<double> seconds) {
 ProcessorMeasurement measure_processors(const ModelDescription& model,
                                         const NetworkOptions& options,
                                         const OptimizerConfig& optimizer, KernelSelector& kernels,
-                                        const std::shared_ptr<Processor>& processor, int runs) {
+                                        const std::vector<std::shared_ptr<Processor>>& processors,
+                                        int runs) {
   NetworkOptions with = options;
-  with.plan.processor = nullptr;
+  with.plan.processors = processors;
   with.plan.assignment = {};
-  Run cpu;
-  {
-    Network network(model, with, kernels);
-    cpu = run_steps(network, optimizer, runs);
-    with.plan.assignment = everything_elsewhere(network.graph());
-  }
-  with.plan.processor = processor;
-  Network network(model, with, kernels);
-  const Run elsewhere = run_steps(network, optimizer, runs);
   ProcessorMeasurement found;
-  found.problem = selection_problem(network.graph(), network.plan(), cpu.steps, elsewhere.steps,
-                                    measure_transfers(*processor));
+  const auto measured = [&](Network& network) { return run_steps(network, optimizer, runs); };
+  Network on_cpu(model, with, kernels);
+  const Run cpu = measured(on_cpu);
+  on_cpu.release();
   found.cpu_seconds = median(cpu.whole);
-  found.elsewhere_seconds = median(elsewhere.whole);
   found.noise = spread_of(cpu.whole);
-  found.refused = network.plan().refused;
+  std::vector<std::unique_ptr<Network>> networks;
+  std::vector<Run> seconds(processors.size());
+  std::vector<MeasuredProcessor> others;
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    with.plan.assignment = everything_on(static_cast<ProcessorId>(i + 1), on_cpu.graph());
+    Network& network = *networks.emplace_back(std::make_unique<Network>(model, with, kernels));
+    seconds[i] = measured(network);
+    network.release();
+    found.other_seconds.push_back(median(seconds[i].whole));
+    others.push_back({network.plan(), seconds[i].steps, measure_transfers(*processors[i])});
+    const auto& refused = network.plan().refused;
+    found.refused.insert(found.refused.end(), refused.begin(), refused.end());
+  }
+  found.problem = selection_problem(on_cpu.graph(), cpu.steps, others);
   return found;
 }
 

@@ -1,5 +1,5 @@
-// Measuring what a network takes on the CPU and on another processor, part by part: what a
-// selection (device/selection.h) chooses by.
+// Measuring what a network takes on the CPU and on other processors, part by part: what a selection
+// (device/selection.h) chooses by.
 //
 // Not thread-safe. Throws what Network throws; ProcessorError if the device fails.
 #pragma once
@@ -17,8 +17,8 @@ namespace moil {
 // What a training step takes, or an inference network's forward pass.
 struct ProcessorMeasurement {
   SelectionProblem problem;
-  double cpu_seconds = 0;        // the whole of it; medians
-  double elsewhere_seconds = 0;  // the same with everything elsewhere that can be
+  double cpu_seconds = 0;             // the whole of it; medians
+  std::vector<double> other_seconds;  // the same with all that it can compute on each of the others
   double noise = 0;  // how far apart runs on the CPU are: half the middle half of them, relative
   std::vector<std::string> refused;  // NetworkPlan::refused
 };
@@ -28,6 +28,7 @@ struct ProcessorMeasurement {
 // assign is not heeded.
 [[nodiscard]] ProcessorMeasurement measure_processors(
     const ModelDescription& model, const NetworkOptions& options, const OptimizerConfig& optimizer,
-    KernelSelector& kernels, const std::shared_ptr<Processor>& processor, int runs = 5);
+    KernelSelector& kernels, const std::vector<std::shared_ptr<Processor>>& processors,
+    int runs = 5);
 
 }  // namespace moil

@@ -81,7 +81,7 @@ TrainingPlanInput training_plan_input(const ModelDescription& model,
   plan.again = config.again;
   plan.narrow_saved = config.narrow_saved;
   plan.memory_budget_bytes = config.memory_budget_bytes;
-  plan.processor = config.processor;
+  plan.processors = config.processors;
   plan.assignment = config.assignment;
   plan.updates_elsewhere = plan.row_gradients = config.optimizer.custom.empty();
   return input;

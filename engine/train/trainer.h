@@ -44,8 +44,8 @@ struct TrainerConfig {
   std::set<std::string> again = {};     // PlanOptions::again
   bool narrow_saved = false;            // PlanOptions::narrow_saved
   std::size_t memory_budget_bytes = 0;  // PlanOptions::memory_budget_bytes
-  // PlanOptions::processor and its steps.
-  std::shared_ptr<Processor> processor = nullptr;
+  // PlanOptions::processors and their steps.
+  std::vector<std::shared_ptr<Processor>> processors = {};
   Assignment assignment = {};
 };
 

@@ -117,16 +117,16 @@ std::vector<Agreement> measure_agreement(const ModelDescription& model, std::int
   const WeightMap weights = initial_weights(graph, 1);
   const Outcome gradients = outcome_of(p, weights, StepKind::kForward);
   const Outcome updates = outcome_of(p, weights, StepKind::kApplyGradient);
-  p.options.plan.processor = processor;
+  p.options.plan.processors = {processor};
   std::vector<Agreement> all;
   for (const Node& node : graph.nodes) {
     for (const StepKind kind : {StepKind::kForward, StepKind::kComputeGradient,
                                 StepKind::kComputeDerivative, StepKind::kApplyGradient}) {
-      StepsElsewhere steps{};
-      steps[static_cast<std::size_t>(kind)] = true;
+      StepProcessors steps{};
+      steps[static_cast<std::size_t>(kind)] = kSecondProcessor;
       p.options.plan.assignment = {{node.name, steps}};
       Network planned(p.model, p.options, measured_kernels());
-      if (planned.plan().processor.empty()) continue;  // it has no such step
+      if (planned.plan().processors[0].empty()) continue;  // it has no such step
       const Outcome& expected = kind == StepKind::kApplyGradient ? updates : gradients;
       all.push_back(
           {node.name, to_string(kind), difference(outcome_of(p, weights, kind), expected)});

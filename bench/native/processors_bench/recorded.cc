@@ -10,7 +10,7 @@ std::vector<Row> recorded_rows(const NetworkCase& c, const RecordedDevice& devic
     const ScheduleCost cost = cost_of(problem, select(problem, method));
     rows.push_back({c.model.name, c.training ? "training" : "inference",
                     std::string(to_string(method)), device.device, c.batch,
-                    problem.transfers.shares_memory, cost.seconds(), cost.seconds(),
+                    problem.transfers.at(0).shares_memory, cost.seconds(), cost.seconds(),
                     cost.transfers(),
                     method == SelectionMethod::kCpu || method == SelectionMethod::kElsewhere});
   };
@@ -41,7 +41,7 @@ RecordedDevice record_device(const NetworkCase& c, const std::shared_ptr<Process
   for (const auto& processor : {copies, shared}) {
     if (!processor) continue;
     record_times(
-        measure_processors(p.model, p.options, p.optimizer, measured_kernels(), processor, c.runs)
+        measure_processors(p.model, p.options, p.optimizer, measured_kernels(), {processor}, c.runs)
             .problem,
         device);
   }

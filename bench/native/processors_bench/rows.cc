@@ -36,7 +36,7 @@ Contestant contestant(const NetworkCase& c, const PreparedCase& p, SelectionMeth
   const Schedule schedule = select(measured.problem, method);
   const ScheduleCost cost = cost_of(measured.problem, schedule);
   NetworkOptions options = p.options;
-  options.plan.processor = processor;
+  options.plan.processors = {processor};
   Contestant result;
   const Graph graph = build_graph(p.model, c.batch);
   options.plan.assignment = assignment_of(graph, schedule);
@@ -92,8 +92,8 @@ std::vector<Row> measure_rows(const NetworkCase& c, const std::shared_ptr<Proces
     if (!processor) continue;
     say(title +
         (processor->shares_memory() ? ": layer by layer" : ": layer by layer, with copies"));
-    const ProcessorMeasurement measured =
-        measure_processors(p.model, p.options, p.optimizer, measured_kernels(), processor, c.runs);
+    const ProcessorMeasurement measured = measure_processors(
+        p.model, p.options, p.optimizer, measured_kernels(), {processor}, c.runs);
     for (const SelectionMethod method : kSelectionMethods) {
       const bool is_paper_row =
           method == SelectionMethod::kStepWise || method == SelectionMethod::kLayerWise;

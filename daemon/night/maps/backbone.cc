@@ -27,10 +27,15 @@ std::vector<float> fixed_inputs(std::size_t count) {
   return values;
 }
 
-std::string described(const Processor& processor, const Assignment& assignment) {
-  std::string text = processor.device() + "\n";
-  for (const auto& [layer, steps] : assignment)
-    if (steps[static_cast<std::size_t>(StepKind::kForward)]) text += layer + "\n";
+// Each processor's device, and the layers whose F it computes.
+std::string described(const std::vector<std::shared_ptr<Processor>>& processors,
+                      const Assignment& assignment) {
+  std::string text;
+  for (std::size_t p = 0; p < processors.size(); ++p) {
+    text += processors[p]->device() + "\n";
+    for (const auto& [layer, steps] : assignment)
+      if (steps[static_cast<std::size_t>(StepKind::kForward)] == p + 1) text += layer + "\n";
+  }
   return text;
 }
 
@@ -54,7 +59,7 @@ Backbone::Backbone(const ModelDescription& model, WeightsOfPart weights, const F
   backbone_ = realize_slice(model, freeze.split, freeze.split_dims).backbone;
   network_fingerprint_ =
       model_fingerprint(backbone_) + " " + weights_fingerprint(weights_(backbone_));
-  place(nullptr, {});
+  place({}, {});
   for (std::size_t i = 0; i < network_->inputs(); ++i)
     input_elements_ += static_cast<std::size_t>(network_->input_info(i).dims.elements_per_sample());
   feature_elements_ = static_cast<std::size_t>(network_->output_info(0).dims.elements_per_sample());
@@ -62,10 +67,11 @@ Backbone::Backbone(const ModelDescription& model, WeightsOfPart weights, const F
 
 ModelDescription Backbone::inference_model() const { return prepare_inference(backbone_); }
 
-void Backbone::place(std::shared_ptr<Processor> processor, const Assignment& assignment) {
-  elsewhere_ = processor ? described(*processor, assignment) : "";
+void Backbone::place(const std::vector<std::shared_ptr<Processor>>& processors,
+                     const Assignment& assignment) {
+  elsewhere_ = described(processors, assignment);
   NetworkOptions options{.batch = batch_, .plan = {}};
-  options.plan.processor = std::move(processor);
+  options.plan.processors = processors;
   options.plan.assignment = assignment;
   network_ = std::make_unique<Network>(inference_model(), options, kernels_);
 }

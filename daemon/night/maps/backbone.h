@@ -30,7 +30,8 @@ class Backbone {
 
   // Planned anew, with steps that another processor computes; null: the CPU computes all. Not while
   // it is allocated, nor of the identity.
-  void place(std::shared_ptr<Processor> processor, const Assignment& assignment);
+  void place(const std::vector<std::shared_ptr<Processor>>& processors,
+             const Assignment& assignment);
   // What is planned, as a processor would be chosen for it.
   [[nodiscard]] ModelDescription inference_model() const;
 

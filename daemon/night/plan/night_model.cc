@@ -146,14 +146,14 @@ void place_backbone(NightModel& night, const NightPlanInput& input) {
                                                          kBackboneBatch, *night.backbone_kernels);
   night.map_processors = placement.record;
   if (placement.assignment.empty()) return;
-  night.backbone->place(placement.processor, placement.assignment);
+  night.backbone->place(placement.processors, placement.assignment);
   const std::size_t before = night.driver_bytes;
   night.driver_bytes = std::max(before, placement.driver_bytes());
   const auto& budget = input.spec.memory.budget_bytes;
   if (!budget ||
       forecast_memory(night, input.spec.cache.enabled).total() <= static_cast<std::size_t>(*budget))
     return;
-  night.backbone->place(nullptr, {});
+  night.backbone->place({}, {});
   night.driver_bytes = before;
   night.map_processors.update(on_cpu("memory.budget_bytes has no room for another processor's"));
 }

@@ -12,7 +12,7 @@ ProcessorPlan plan_processors(const TrainingToPlace& training, SelectionMethod m
   const TrainingPlanInput input =
       training_plan_input(training.model, &training.trainable_layers, training.config);
   const ProcessorMeasurement measured = measure_processors(
-      input.model, input.options, training.config.optimizer, training.kernels, processor);
+      input.model, input.options, training.config.optimizer, training.kernels, {processor});
   const Schedule schedule = select(measured.problem, method);
   const std::string device = processor->device();
   return {selection_json(device, method, measured.problem, schedule, measured.refused),

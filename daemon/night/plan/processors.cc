@@ -45,8 +45,8 @@ Json layers_of(const SelectionProblem& problem, const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     std::string text;
     for (std::size_t pass = 0; pass < schedule[i].size(); ++pass)
-      text += !problem.layers[i].passes[pass] ? '-' : schedule[i][pass] ? 'G' : 'C';
-    if (text.find('G') != std::string::npos) layers[problem.layers[i].name] = text;
+      text += problem.layers[i].passes[pass] ? letter_of(schedule[i][pass]) : '-';
+    if (text.find_first_not_of("-C") != std::string::npos) layers[problem.layers[i].name] = text;
   }
   return layers;
 }
@@ -71,17 +71,17 @@ BuildRecord crash_record(const std::filesystem::path& profiles) {
 }
 
 // "CGC": of FP, BP and UP, "-" for one that the layer does not have.
-StepsElsewhere steps_of(const std::string& text) {
-  const auto is_elsewhere = [&](std::size_t pass) {
-    return pass < text.size() && text[pass] == 'G';
+StepProcessors steps_of(const std::string& text) {
+  const auto who = [&](std::size_t pass) {
+    return pass < text.size() && text[pass] == letter_of(kSecondProcessor) ? kSecondProcessor
+                                                                           : kCpu;
   };
-  const bool backward = is_elsewhere(1);
-  return {is_elsewhere(0), backward, backward, is_elsewhere(2)};
+  return {who(0), who(1), who(1), who(2)};
 }
 
 Placement placed(const std::shared_ptr<Processor>& processor, Json record) {
-  if (record.at("method") == "cpu") return {nullptr, {}, std::move(record)};
-  Placement placement{processor, {}, std::move(record)};
+  if (record.at("method") == "cpu") return {{}, {}, std::move(record)};
+  Placement placement{{processor}, {}, std::move(record)};
   for (const auto& [layer, text] : placement.record.at("layers").items())
     placement.assignment[layer] = steps_of(text.get<std::string>());
   return placement;
@@ -90,7 +90,7 @@ Placement placed(const std::shared_ptr<Processor>& processor, Json record) {
 }  // namespace
 
 std::size_t Placement::driver_bytes() const {
-  return processor ? record.value("driver_bytes", std::size_t{0}) : 0;
+  return processors.empty() ? 0 : record.value("driver_bytes", std::size_t{0});
 }
 
 std::shared_ptr<Processor> open_second_processor(const std::filesystem::path& profiles) {
@@ -148,17 +148,17 @@ Placement ProcessorChooser::for_maps(const ModelDescription& model, std::int64_t
 }
 
 Placement ProcessorChooser::recorded_training(const Json& record) try {
-  if (record.at("method") == "cpu") return {nullptr, {}, record};
+  if (record.at("method") == "cpu") return {{}, {}, record};
   const std::shared_ptr<Processor> processor = open(training_);
   if (processor->device() != record.at("device"))
-    return {nullptr,
+    return {{},
             {},
             on_cpu("the night began on " + record.at("device").get<std::string>() +
                        ", and the device is now " + processor->device(),
                    record)};
   return placed(processor, record);
 } catch (const ProcessorError& error) {
-  return {nullptr, {}, on_cpu(error.what(), record)};
+  return {{}, {}, on_cpu(error.what(), record)};
 }
 
 std::shared_ptr<Processor> ProcessorChooser::open(Use& use) const {
@@ -198,7 +198,7 @@ Json ProcessorChooser::chosen(const Use& use, const NetworkToPlace& network) con
       {network.model, network.options, network.optimizer, name_of(asked_), processor->device()});
   if (auto known = store.load()) return *known;
   const ProcessorMeasurement measured = measure_processors(
-      network.model, network.options, network.optimizer, network.kernels, processor);
+      network.model, network.options, network.optimizer, network.kernels, {processor});
   Json record = record_of(method_of(asked_), *processor, measured);
   const double gain =
       1 - record.at("predicted_seconds").get<double>() / record.at("cpu_seconds").get<double>();

@@ -19,7 +19,7 @@
 namespace moil::night {
 
 struct Placement {
-  std::shared_ptr<Processor> processor;  // null: the CPU computes all
+  std::vector<std::shared_ptr<Processor>> processors;  // besides the CPU; empty: it computes all
   Assignment assignment;
   // For choices and report: asked, method, device, layers (by name: "CGC", of FP, BP and UP, "-"
   // if there is none), predicted seconds a step of the schedule and of the CPU alone, transfers

@@ -46,7 +46,7 @@ TrainerConfig fitted_config(const NightModel& night, const NightPlanInput& input
   TrainerConfig config =
       trainer_config(input.spec, input.mix.train.size(), night.bundle.task->loss(night.head));
   config.swap_folder = input.swap_folder;
-  config.processor = input.training.processor;
+  config.processors = input.training.processors;
   config.assignment = input.training.assignment;
   config.rate_factors = rate_factors(night, input.spec.train.optimizer.backbone_factor);
   config.selection =

@@ -149,7 +149,7 @@ void PlanStage::plan_placed() {
     plan_networks();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    placement_ = {nullptr, {}, on_cpu(error.what(), placement_.record)};
+    placement_ = {{}, {}, on_cpu(error.what(), placement_.record)};
     plan_networks();
   }
   keep_kernels();

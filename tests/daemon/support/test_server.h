@@ -43,9 +43,7 @@ class FakeWorld : public World {
   std::atomic<std::uint64_t> free = 1 << 30;
   const TempFolder machine;  // its /sys tells what energy is taken; nothing, until a test writes it
 
-  std::int64_t now_milliseconds() const override {
-    return moil::now_milliseconds() + clock_ahead;
-  }
+  std::int64_t now_milliseconds() const override { return moil::now_milliseconds() + clock_ahead; }
   std::int64_t steady_milliseconds() const override {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(since).count() + steady_ahead;

@@ -44,7 +44,7 @@ SelectionProblem small_problem(bool shares_memory, double transfer) {
       {"w", 100, true, {{0, kFP, false, false}, {0, kBP, false, false}, {0, kUP, true, false}}},
       {"dw", 100, false, {{0, kBP, true, true}, {0, kUP, false, false}}},
   };
-  p.transfers = {shares_memory, {transfer, 0}, {transfer, 0}};
+  p.transfers = {{shares_memory, {transfer, 0}, {transfer, 0}}};
   return p;
 }
 
@@ -57,7 +57,7 @@ TEST(Selection, TheCpuAloneTransfersNothing) {
 
 TEST(Selection, ElsewhereIsWhateverCanBe) {
   SelectionProblem p = small_problem(true, 1);
-  p.layers[1].passes[0]->elsewhere.reset();
+  (*p.layers[1].passes[0])[kSecondProcessor].reset();
   EXPECT_THAT(texts(p, select(p, SelectionMethod::kElsewhere)), ElementsAre("GGG", "CG"));
 }
 
@@ -82,7 +82,7 @@ TEST(Selection, LayerWiseIsAlgorithm1) {
   SelectionProblem p = small_problem(true, 1);
   p.tensors.erase(p.tensors.begin());
   EXPECT_THAT(texts(p, select(p, SelectionMethod::kLayerWise)), ElementsAre("GGG", "CG"));
-  p.transfers = {true, {0, 0}, {0, 0}};
+  p.transfers = {{true, {0, 0}, {0, 0}}};
   EXPECT_THAT(texts(p, select(p, SelectionMethod::kLayerWise)), ElementsAre("GCG", "CG"));
 }
 
@@ -96,7 +96,7 @@ SelectionProblem random_problem(unsigned seed, int layers, int skips) {
   for (int i = 0; i < layers; ++i) {
     const auto times = [&] {
       PassTimes both{uniform(0.1, 3), uniform(0.1, 3)};
-      if (random() % 8 == 0) both.elsewhere.reset();
+      if (random() % 8 == 0) both[kSecondProcessor].reset();
       return both;
     };
     const bool has_weights = random() % 2 == 0;
@@ -133,9 +133,10 @@ SelectionProblem random_problem(unsigned seed, int layers, int skips) {
     p.tensors.push_back(y);
     p.tensors.push_back(dy);
   }
-  p.transfers.shares_memory = random() % 2 == 0;
-  p.transfers.take = {uniform(0, 0.3), uniform(0, 0.001)};
-  p.transfers.give = {uniform(0, 0.3), uniform(0, 0.001)};
+  TransferCosts& transfers = p.transfers.emplace_back();
+  transfers.shares_memory = random() % 2 == 0;
+  transfers.take = {uniform(0, 0.3), uniform(0, 0.001)};
+  transfers.give = {uniform(0, 0.3), uniform(0, 0.001)};
   return p;
 }
 
@@ -215,7 +216,7 @@ TEST(SchedulePicture, ShowsEveryPassAndItsTransfers) {
   p.layers[0].name = "<a>";
   const std::string svg = draw_schedule("t & u", p, select(p, SelectionMethod::kStepWise));
   EXPECT_THAT(svg, ::testing::HasSubstr("t &amp; u"));
-  EXPECT_THAT(svg, ::testing::HasSubstr("&lt;a&gt; FP: CPU 4 s, other 1 s; takes x"));
+  EXPECT_THAT(svg, ::testing::HasSubstr("&lt;a&gt; FP: CPU 4 s, processor G 1 s; takes x"));
   EXPECT_THAT(svg, ::testing::EndsWith("</svg>\n"));
 }
 

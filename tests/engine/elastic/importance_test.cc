@@ -164,10 +164,10 @@ TEST(Importance, IsProbedOnTheCpuAlone) {
   for (const bool shares_memory : {true, false}) {
     Probed on_cpu(model), on_both(model);
     TrainerConfig& config = on_both.config;
-    config.processor = make_recorded_processor(device, shares_memory);
+    config.processors = {make_recorded_processor(device, shares_memory)};
     for (const Node& node :
          build_graph(training_plan_input(model, nullptr, config).model, kDrawn).nodes)
-      config.assignment[node.name] = {true, true, true, true};
+      config.assignment[node.name] = all_steps_on(kSecondProcessor);
     EXPECT_EQ(on_both.importance(), on_cpu.importance());
     const ImportanceProbe probe(model, nullptr, config, kDrawn, on_both.kernels);
     const ImportanceProbe plain(model, nullptr, on_cpu.config, kDrawn, on_cpu.kernels);

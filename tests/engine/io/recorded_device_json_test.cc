@@ -29,9 +29,9 @@ TEST(RecordedDeviceJson, IsReadInFull) {
   EXPECT_EQ(device.device, "a board");
   EXPECT_EQ(device.batch, 32);
   const auto& conv = device.layers.at("conv");
-  EXPECT_EQ(conv.passes[0]->cpu, 1);
-  EXPECT_EQ(conv.passes[1]->elsewhere, 3);
-  EXPECT_EQ(conv.passes[2]->elsewhere, std::nullopt);
+  EXPECT_EQ(conv.passes[0]->at(kCpu), 1);
+  EXPECT_EQ(conv.passes[1]->at(kSecondProcessor), 3);
+  EXPECT_EQ(conv.passes[2]->at(kSecondProcessor), std::nullopt);
   EXPECT_EQ(device.layers.at("pool").passes[1], std::nullopt);
   EXPECT_TRUE(device.mapped.shares_memory);
   EXPECT_FALSE(device.copied.shares_memory);

@@ -11,10 +11,10 @@ namespace {
 SelectionProblem problem() {
   SelectionProblem p;
   p.layers = {{"conv", "conv2d", {PassTimes{4, 1}, PassTimes{6, 8}, PassTimes{1, 0.5}}},
-              {"pool", "max_pool", {PassTimes{2, {}}, {}, {}}}};
+              {"pool", "max_pool", {PassTimes{2}, {}, {}}}};
   p.tensors = {
       {"y", 100, false, {{0, Pass::kForward, true, true}, {1, Pass::kForward, false, false}}}};
-  p.transfers = {true, {0.25, 0}, {0.25, 0}};
+  p.transfers = {{true, {0.25, 0}, {0.25, 0}}};
   return p;
 }
 

@@ -58,8 +58,11 @@ Outcome outcome_of(const ModelDescription& model, const std::shared_ptr<Processo
   NetworkOptions options;
   options.batch = kBatch;
   options.plan.training = true;
-  options.plan.processor = processor;
-  options.plan.assignment["tested"] = {true, true, true, false};
+  if (processor) {
+    options.plan.processors = {processor};
+    options.plan.assignment["tested"] = {kSecondProcessor, kSecondProcessor, kSecondProcessor,
+                                         kCpu};
+  }
   for (const Node& node : build_graph(model, kBatch).nodes)
     for (const WeightSpec& weight : node.weights)
       if (weight.trainable) options.plan.trainable.insert(weight_name(node, weight));

@@ -117,8 +117,8 @@ std::string why_it_was_lost() {
   const OpenclDevice device = opencl_device({.answer_seconds = 0});
   const ModelDescription model = ModelBuilder({64, 64, 64}).conv(128, 3).conv(128, 3).model();
   NetworkOptions options{.batch = 4, .plan = {}};
-  options.plan.processor = device.processor;
-  for (const auto& layer : model.layers) options.plan.assignment[layer.name] = {true};
+  options.plan.processors = {device.processor};
+  for (const auto& layer : model.layers) options.plan.assignment[layer.name] = {kSecondProcessor};
   KernelSelector kernels = fixed_kernels();
   Network network(model, options, kernels);
   try {
@@ -155,11 +155,12 @@ TEST(OpenclDevice, AStepHandsOverAsOftenAsThePlanSays) {
     NetworkOptions options{.batch = 2, .plan = {}};
     options.plan.training = true;
     options.plan.trainable = trainable_weights(model, nullptr);
-    options.plan.processor = device.processor;
+    options.plan.processors = {device.processor};
     int number = 0;
     for (const auto& layer : prepared.layers)
       if (++number % 3 != 0)
-        options.plan.assignment[layer.name] = {true, number % 2 == 0, true, false};
+        options.plan.assignment[layer.name] = {
+            kSecondProcessor, number % 2 == 0 ? kSecondProcessor : kCpu, kSecondProcessor, kCpu};
     KernelSelector kernels = fixed_kernels();
     Network network(prepared, options, kernels);
     network.allocate();
@@ -168,7 +169,7 @@ TEST(OpenclDevice, AStepHandsOverAsOftenAsThePlanSays) {
     network.train_step(1, &recorder);
     const std::uint64_t after_first = network.transfers();
     network.train_step(2, &recorder);
-    EXPECT_EQ(network.transfers() - after_first, network.plan().processor.transfers.size())
+    EXPECT_EQ(network.transfers() - after_first, network.plan().processors[0].transfers.size())
         << "shared " << shares;
   }
 }

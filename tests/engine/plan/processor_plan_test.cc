@@ -59,7 +59,7 @@ PlannedOnBoth plan(const ModelDescription& model, const Assignment& assignment,
   PlanOptions options;
   options.training = true;
   options.optimizer_states = 1;
-  options.processor = std::make_shared<PaperProcessor>(shares);
+  options.processors = {std::make_shared<PaperProcessor>(shares)};
   options.assignment = assignment;
   KernelSelector kernels = fixed_kernels();
   PlannedOnBoth planned{build_graph(model, 4), {}};
@@ -72,19 +72,19 @@ PlannedOnBoth plan(const ModelDescription& model, const Assignment& assignment,
 
 Assignment all_of(const ModelDescription& model) {
   Assignment assignment;
-  for (const auto& layer : model.layers) assignment[layer.name] = {true, true, true, true};
+  for (const auto& layer : model.layers) assignment[layer.name] = all_steps_on(kSecondProcessor);
   return assignment;
 }
 
 TEST(ProcessorPlan, AProcessorThatComputesNothingHasNoRanges) {
   const ModelDescription model = prepared(mlp_model(8, 16, 3));
-  EXPECT_TRUE(plan(model, {}).plan.processor.empty());
+  EXPECT_TRUE(plan(model, {}).plan.processors[0].empty());
 }
 
 TEST(ProcessorPlan, AllElsewhereHandsOverBatchesAndTheLossAlone) {
   const ModelDescription model = prepared(mlp_model(8, 16, 3));
   const PlannedOnBoth p = plan(model, all_of(model));
-  const auto& transfers = p.plan.processor.transfers;
+  const auto& transfers = p.plan.processors[0].transfers;
   ASSERT_EQ(transfers.size(), 3u);  // samples and targets to the processor, the loss from it
   EXPECT_EQ(transfers[0].transfer, Transfer::kTake);
   EXPECT_EQ(transfers[1].transfer, Transfer::kTake);
@@ -94,7 +94,8 @@ TEST(ProcessorPlan, AllElsewhereHandsOverBatchesAndTheLossAlone) {
 
 TEST(ProcessorPlan, RangesAreAlignedAsTheProcessorAsks) {
   const ModelDescription model = prepared(residual_model());
-  for (const MemoryRange& range : plan(model, all_of(model)).plan.processor.ranges) {
+  const PlannedOnBoth p = plan(model, all_of(model));
+  for (const MemoryRange& range : p.plan.processors[0].ranges) {
     EXPECT_EQ(range.offset % 256, 0u);
     EXPECT_EQ(range.bytes % 256, 0u);
   }
@@ -102,10 +103,10 @@ TEST(ProcessorPlan, RangesAreAlignedAsTheProcessorAsks) {
 
 TEST(ProcessorPlan, SharedMemoryHasNoSecondCopyOfAnyTensor) {
   const ModelDescription model = prepared(residual_model());
-  EXPECT_EQ(plan(model, all_of(model), true).plan.processor.device_bytes, 0u);
+  EXPECT_EQ(plan(model, all_of(model), true).plan.processors[0].device_bytes, 0u);
   const PlannedOnBoth copies = plan(model, all_of(model), false);
-  EXPECT_GT(copies.plan.processor.device_bytes, 0u);
-  EXPECT_LE(copies.plan.processor.device_bytes, copies.plan.memory.total_bytes);
+  EXPECT_GT(copies.plan.processors[0].device_bytes, 0u);
+  EXPECT_LE(copies.plan.processors[0].device_bytes, copies.plan.memory.total_bytes);
 }
 
 // On shared memory whatever shares bytes with a range of the processor's passes from hand to hand.
@@ -119,14 +120,14 @@ TEST(ProcessorPlan, NoByteThatTheProcessorTouchesIsTheCpusUnasked) {
   const auto requests = memory_requests(p.plan.pool, p.plan.stays);
   std::vector<std::pair<std::size_t, std::size_t>> processors;
   for (std::size_t s = 0; s < p.plan.program.size(); ++s) {
-    if (!p.plan.program[s].elsewhere) continue;
-    for (const Touch& touch : p.plan.processor.steps[s].touches) {
-      const MemoryRange& r = p.plan.processor.ranges[static_cast<std::size_t>(touch.range)];
+    if (!p.plan.program[s].processor) continue;
+    for (const Touch& touch : p.plan.processors[0].steps[s].touches) {
+      const MemoryRange& r = p.plan.processors[0].ranges[static_cast<std::size_t>(touch.range)];
       processors.emplace_back(r.offset, r.offset + r.bytes);
     }
   }
   for (std::size_t s = 0; s < p.plan.stays.size(); ++s) {
-    if (p.plan.processor.range_at(s) != kNoRange) continue;
+    if (p.plan.processors[0].range_at(s) != kNoRange) continue;
     for (const auto& [begin, end] : processors)
       EXPECT_TRUE(p.plan.memory.offsets[s] >= end ||
                   p.plan.memory.offsets[s] + requests[s].bytes <= begin)
@@ -149,7 +150,7 @@ TEST(ProcessorPlan, WhatTheDriverRefusesStaysWithTheCpuAndIsTold) {
   EXPECT_EQ(p.plan.refused[0], "softmax0 F: no softmax on paper");
   for (const Instruction& step : p.plan.program) {
     const bool is_softmax = p.graph.nodes[static_cast<std::size_t>(step.node)].type == "softmax";
-    EXPECT_TRUE(!is_softmax || !step.elsewhere);
+    EXPECT_TRUE(!is_softmax || step.processor == kCpu);
   }
 }
 

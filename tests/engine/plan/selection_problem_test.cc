@@ -66,10 +66,11 @@ TEST(SelectionProblem, WeightsPersistAndOnlyTheyAndTheirStatesDo) {
 TEST(SelectionProblem, AnAssignmentIsItsSchedule) {
   const Graph graph = build_graph(mlp_model(8, 16, 3), 4);
   Schedule schedule(graph.nodes.size());
-  schedule[0] = {true, false, true};
+  schedule[0] = {kSecondProcessor, kCpu, kSecondProcessor};
   const Assignment assignment = assignment_of(graph, schedule);
   ASSERT_EQ(assignment.size(), 1u);
-  EXPECT_EQ(assignment.begin()->second, (StepsElsewhere{true, false, false, true}));
+  EXPECT_EQ(assignment.begin()->second,
+            (StepProcessors{kSecondProcessor, kCpu, kCpu, kSecondProcessor}));
 }
 
 // Table 1 and Figure 8 of the paper (Sensors 2021, 21, 2364), on a device that is made up from what

@@ -349,13 +349,13 @@ TEST(TrainerTest, AWeightThatIsNoNumberEndsTheRun) {
 // Updates of this number on, from 0, are made no numbers; there are six a step.
 TrainerConfig updated_elsewhere(int first_broken) {
   TrainerConfig c = config(OptimizerKind::kSgd);
-  c.processor =
+  c.processors = {
       std::make_shared<test::UpdatesAlone>([count = 0, first_broken](SgdCoefficients& k) mutable {
         if (count++ >= first_broken) k.rate = std::numeric_limits<float>::quiet_NaN();
-      });
+      })};
   const Graph graph = build_graph(training_plan_input(toy_model(), nullptr, c).model, 1);
   for (const Node& node : graph.nodes)
-    c.assignment[node.name][static_cast<std::size_t>(StepKind::kApplyGradient)] = true;
+    c.assignment[node.name][static_cast<std::size_t>(StepKind::kApplyGradient)] = kSecondProcessor;
   return c;
 }
 

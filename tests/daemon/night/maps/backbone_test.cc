@@ -191,7 +191,7 @@ TEST_F(BackboneTest, AnotherProcessorMakesMapsOfItsOwn) {
   KernelSelector kernels(unmeasured());
   Backbone net = backbone(kernels);
   const auto counted = std::make_shared<CountedProcessor>(processor);
-  net.place(counted, everything_elsewhere(build_graph(net.inference_model(), kBatch)));
+  net.place({counted}, everything_on(kSecondProcessor, build_graph(net.inference_model(), kBatch)));
   const std::size_t map = net.feature_elements();
   const std::vector<float> images = images_for(net);
   std::vector<float> maps(cpu.maps.size()), single(map);

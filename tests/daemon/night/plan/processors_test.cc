@@ -105,7 +105,7 @@ TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
   const daemon::JobSpec spec = place_.submitted(description("opencl"));
   ProcessorChooser chooser(spec, place_.layout().profiles(), "it hung", {});
   const Placement recorded = chooser.recorded_training(given_up("it hung"));
-  EXPECT_EQ(recorded.processor, nullptr);
+  EXPECT_TRUE(recorded.processors.empty());
   EXPECT_EQ(reason_given_up(recorded.record), "it hung");
   const Json before = {{"asked", "opencl"}, {"method", "opencl"}, {"layers", {{"conv", "GGG"}}}};
   const Json told = given_up("it hung", before);
@@ -114,7 +114,7 @@ TEST_F(ProcessorNights, AJobThatGaveUpStaysWithTheCpu) {
   const ModelDescription model = prepare_inference(small_bundle().description);
   KernelSelector kernels;
   const Placement maps = chooser.for_maps(model, 4, kernels);
-  EXPECT_EQ(maps.processor, nullptr);
+  EXPECT_TRUE(maps.processors.empty());
   EXPECT_EQ(maps.record.at("why"), "it hung");
 }
 
@@ -144,14 +144,14 @@ TEST_F(ProcessorNights, ADriverThatCrashesIsNotTriedAgain) {
   EXPECT_THAT(reason_given_up(later.for_maps(model, 4, kernels).record),
               HasSubstr("has crashed a night before"));
   ProcessorChooser asked(spec, profiles, "", {});
-  EXPECT_NE(asked.for_maps(model, 4, kernels).processor, nullptr) << "who asks for it gets it";
+  EXPECT_FALSE(asked.for_maps(model, 4, kernels).processors.empty()) << "who asks for it gets it";
 }
 
 TEST_F(ProcessorNights, ADeviceThatIsNoLongerThereCostsNoNight) {
   ProcessorChooser chooser(place_.submitted(description("opencl")), {}, "", {});
   const Placement gone = chooser.recorded_training(
       {{"method", "opencl"}, {"device", "another"}, {"layers", {{"conv", "GGG"}}}});
-  EXPECT_EQ(gone.processor, nullptr);
+  EXPECT_TRUE(gone.processors.empty());
   EXPECT_TRUE(gone.assignment.empty());
   EXPECT_EQ(gone.record.at("method"), "cpu");
   EXPECT_THAT(gone.record.at("why").get<std::string>(), HasSubstr("the night began on another"));
