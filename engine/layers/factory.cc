@@ -34,7 +34,8 @@ Type activation(ActivationKind kind) {
 Table built_in_layers() {
   constexpr LayerTraits kSimple = {.takes_one_input = true},
                         kMoves = {.takes_one_input = true, .only_moves = true},
-                        kWeighted = {.takes_one_input = true, .owns_weights = true};
+                        kWeighted = {.takes_one_input = true, .owns_weights = true},
+                        kRecurrent = {.owns_weights = true};
   Table table = {
       {"add", {make_add, {}}},
       {"add_parameter", {make_add_parameter, kWeighted}},
@@ -58,12 +59,16 @@ Table built_in_layers() {
          .owns_weights = true,
          .rows_property = "units"}}},
       {"global_average_pool", {make_global_average_pool, kSimple}},
+      {"gru", {make_gru, kRecurrent}},
+      {"gru_cell", {make_gru_cell, kRecurrent}},
       {"huber", {make_huber, {}}},
       {"identity",
        {make_identity,
         {.takes_one_input = true, .vanishes_in_inference = true, .only_moves = true}}},
       {"layer_norm", {make_layer_norm, kWeighted}},
       {"log_softmax", {make_log_softmax, kSimple}},
+      {"lstm", {make_lstm, kRecurrent}},
+      {"lstm_cell", {make_lstm_cell, kRecurrent}},
       {"matmul", {make_matmul, {}}},
       {"max_pool", {make_max_pool, {.takes_one_input = true, .takes_maximum = true}}},
       {"mse", {make_mean_squared_error, {}}},
@@ -76,6 +81,8 @@ Table built_in_layers() {
       {"prepend_parameter", {make_prepend_parameter, kWeighted}},
       {"reciprocal", {make_reciprocal, kSimple}},
       {"reshape", {make_reshape, kMoves}},
+      {"rnn", {make_rnn, kRecurrent}},
+      {"rnn_cell", {make_rnn_cell, kRecurrent}},
       {"scale", {make_scale, kSimple}},
       {"sigmoid_cross_entropy", {make_sigmoid_cross_entropy, {}}},
       {"slice", {make_slice, kSimple}},
@@ -85,6 +92,8 @@ Table built_in_layers() {
          .is_activation = true,
          .probabilities = Probabilities::kOfClasses}}},
       {"softmax_cross_entropy", {make_softmax_cross_entropy, {}}},
+      {"stack", {make_stack, {}}},
+      {"unstack", {make_unstack, {.takes_one_input = true}}},
   };
   for (const ActivationKind kind : kActivationKinds)
     table.emplace(to_string(kind), activation(kind));

@@ -29,10 +29,16 @@ MakeLayer make_embedding;              // embedding: rows, width
 MakeLayer make_flatten;                // flatten
 MakeLayer make_fully_connected;        // fully_connected: units, bias = true, activation = "none"
 MakeLayer make_global_average_pool;    // global_average_pool: keep_dims = false
+MakeLayer make_gru;                    // gru: units, bias = true, reverse = false,
+                                       // sequence = true, state = false,
+                                       // unroll = false
+MakeLayer make_gru_cell;               // gru_cell: units, bias = true
 MakeLayer make_huber;                  // huber: delta = 1
 MakeLayer make_identity;               // identity
 MakeLayer make_layer_norm;             // layer_norm: epsilon = 1e-5, affine = true
 MakeLayer make_log_softmax;            // log_softmax
+MakeLayer make_lstm;                   // lstm: as gru
+MakeLayer make_lstm_cell;              // lstm_cell: as gru_cell
 MakeLayer make_matmul;                 // matmul: transpose_b = false
 MakeLayer make_max_pool;               // max_pool: kernel, stride = kernel, padding = 0,
                                        // dilation = 1, ceil_mode = false
@@ -46,11 +52,16 @@ MakeLayer make_prelu;                  // prelu: shared = false
 MakeLayer make_prepend_parameter;      // prepend_parameter: count = 1
 MakeLayer make_reciprocal;             // reciprocal
 MakeLayer make_reshape;                // reshape: dims, layout
+MakeLayer make_rnn;                    // rnn: as gru, and nonlinearity = "tanh"
+MakeLayer make_rnn_cell;               // rnn_cell: as gru_cell, and
+                                       // nonlinearity = "tanh"
 MakeLayer make_scale;                  // scale: factor = 1, offset = 0
 MakeLayer make_sigmoid_cross_entropy;  // sigmoid_cross_entropy: reduction = "mean"
 MakeLayer make_slice;                  // slice: axis, start = 0, length, step = 1
 MakeLayer make_softmax;                // softmax
 MakeLayer make_softmax_cross_entropy;  // softmax_cross_entropy
+MakeLayer make_stack;                  // stack
+MakeLayer make_unstack;                // unstack
 
 // Each kind is a type of its own, to_string(kind). Of leaky_relu: slope = 0.01.
 std::unique_ptr<Layer> make_activation(ActivationKind kind, const std::string& name,

@@ -7,8 +7,8 @@
 namespace moil {
 
 ModelDescription complete_model(const ModelDescription& model) {
-  return realize_flatten(
-      realize_concat(realize_activation(realize_inputs(realize_recurrent(model)))));
+  return realize_recurrent(
+      realize_flatten(realize_concat(realize_activation(realize_inputs(model)))));
 }
 
 ModelDescription prepare_training(const ModelDescription& model, const std::string& loss_type,

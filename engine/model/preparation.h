@@ -9,7 +9,7 @@
 namespace moil {
 
 // The model in full: what a description may leave out (inputs, activation, concat and flatten
-// layers) made explicit, recurrent layers refused. A model that leaves out nothing stays as it is.
+// layers) made explicit, recurrent layers unrolled that are to be. A model that leaves out nothing stays as it is.
 // Freezing (freeze.h), slicing, surgery and fresh weights take complete models.
 [[nodiscard]] ModelDescription complete_model(const ModelDescription& model);
 

@@ -247,6 +247,67 @@ def sequence_cases():
               {"weight": random(count, 10)})
 
 
+def recurrent_weights(type_, features, units, bias):
+    gates = {"rnn": 1, "lstm": 4, "gru": 3}[type_] * units
+    bound = units ** -0.5
+    weights = {"weight_ih": random(gates, features, low=-bound, high=bound),
+               "weight_hh": random(gates, units, low=-bound, high=bound)}
+    if bias:
+        weights["bias_ih"] = random(gates, low=-bound, high=bound)
+        weights["bias_hh"] = random(gates, low=-bound, high=bound)
+    return weights
+
+
+def recurrent(type_, x, w, nonlinearity, reverse):
+    """x: the sequence and the states before it, if they are given. The outputs, and the states behind it."""
+    has_bias = "bias_ih" in w
+    flat = [w["weight_ih"], w["weight_hh"]] + ([w["bias_ih"], w["bias_hh"]] if has_bias else [])
+    sequence = x[0].flip(1) if reverse else x[0]
+    zeros = x[0].new_zeros(1, x[0].shape[0], w["weight_hh"].shape[1])
+    states = [s.unsqueeze(0) for s in x[1:]] or [zeros] * (2 if type_ == "lstm" else 1)
+    arguments = (flat, has_bias, 1, 0.0, False, False, True)
+    if type_ == "lstm":
+        y, h, c = torch.lstm(sequence, states, *arguments)
+        behind = [h[0], c[0]]
+    else:
+        compute = {"gru": torch.gru, "tanh": torch.rnn_tanh, "relu": torch.rnn_relu}
+        y, h = compute[nonlinearity if type_ == "rnn" else type_](sequence, states[0], *arguments)
+        behind = [h[0]]
+    return (y.flip(1) if reverse else y), behind
+
+
+def recurrent_cases():
+    shapes = [(3, 5, 4, 6, True), (2, 7, 33, 17, True), (1, 1, 3, 2, True), (5, 3, 8, 16, False), (1, 9, 1, 1, True)]
+    kinds = [("rnn", "tanh"), ("rnn", "relu"), ("lstm", None), ("gru", None)]
+    for type_, nonlinearity in kinds:
+        more = {"nonlinearity": nonlinearity} if nonlinearity else {}
+        states = 2 if type_ == "lstm" else 1
+        for batch, length, features, units, bias in shapes:
+            for given in (False, True):
+                before = [random(batch, units) for _ in range(states)] if given else []
+                weights = recurrent_weights(type_, features, units, bias)
+                for reverse, sequence, state in [(False, True, False), (True, True, True), (False, False, False),
+                                                 (True, False, True)]:
+                    def compute(x, w, _, t=type_, n=nonlinearity, r=reverse, s=sequence, e=state):
+                        y, behind = recurrent(t, x, w, n, r)
+                        return [y if s else behind[0]] + (behind if e else [])
+
+                    layer(type_, {"units": units, "bias": bias, "reverse": reverse, "sequence": sequence,
+                                  "state": state, **more}, [random(batch, length, features), *before], compute, weights)
+
+                def step(x, w, _, t=type_, n=nonlinearity):
+                    return recurrent(t, [x[0].unsqueeze(1), *x[1:]], w, n, False)[1]
+
+                layer(type_ + "_cell", {"units": units, "bias": bias, **more}, [random(batch, features), *before],
+                      step, weights)
+
+
+def stack_cases():
+    for dims in [(2, 3, 4), (1, 1, 5), (4, 7, 33)]:
+        layer("unstack", {}, [random(*dims)], lambda x, w, _: [part.contiguous() for part in x[0].unbind(1)])
+        layer("stack", {}, [random(dims[0], *dims[2:]) for _ in range(dims[1])], lambda x, w, _: torch.stack(x, 1))
+
+
 def axis_cases():
     image = (2, 5, 6, 7)
     for dims, own in [(image, [5, 42]), (image, [6, 35]), ((2, 30, 7), [5, 6, 7]), (image, [10, 3, 7]),
@@ -450,7 +511,7 @@ def schedule_cases():
 torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
               pointwise_cases, sequence_cases, axis_cases, pooling_cases,
-              joining_cases, loss_cases, optimizer_cases, schedule_cases):
+              joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, stack_cases):
     cases()
 network_cases(out, random)
 out.close()

@@ -11,8 +11,9 @@
 
 namespace moil {
 
-// Refuses recurrent layers, which would be unrolled here, with kUnimplemented. A user's own layer
-// type of such a name is none of them. (That layers form no loop, topological_order() sees to.)
+// A recurrent layer with the property "unroll" becomes its cells, one a step of its sequence: the
+// first has the layer's name and weights, which the others share (create mode E), so that weights
+// fit either form. Needs the shapes, as realize_flatten() does.
 [[nodiscard]] ModelDescription realize_recurrent(const ModelDescription& model);
 
 // A layer that names no input but has the property "input_shape" (dims of one sample) gets an input

@@ -79,6 +79,7 @@ void expect_accumulates(const LayerSpec& spec, const HarnessOptions& options) {
   std::vector<std::vector<float>> once;
   for (std::size_t w = 0; w < harness.weight_specs().size(); ++w)
     once.push_back(harness.gradient(w));
+  harness.forward();  // backward may use up what F saved
   harness.backward(true);
   for (std::size_t w = 0; w < once.size(); ++w) {
     if (!harness.setup().train_weight[w]) continue;

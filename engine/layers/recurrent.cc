@@ -1,0 +1,450 @@
+// Recurrent layers over whole sequences, types "rnn", "lstm" and "gru": [N, L, F] -> [N, L, units],
+// and their cells, "rnn_cell", "lstm_cell", "gru_cell": one step, [N, F] -> [N, units].
+//
+// Properties: units, bias (true); of sequences reverse (false: the last step is the first that is
+// computed), sequence (true; false: the state behind the last step alone, [N, units]) and unroll
+// (false; true: models are trained and run as cells, one a step); of rnn and its cell nonlinearity
+// ("tanh" or "relu").
+// Weights as PyTorch has them: "weight_ih" [G * units, F], "weight_hh" [G * units, units], and with
+// a bias "bias_ih" and "bias_hh" [G * units]; gates in its order (kernels/rows/recurrent.h).
+// Inputs behind the first: the state before the first step [N, units], of an lstm its cell, too;
+// none: zeros. A cell of an lstm gives its cell as output 1; a sequence with the property "state"
+// (false) gives the state behind the last step, and the cell, as outputs behind the first.
+//
+// Gates are kept from F on and become their own derivatives in the first backward step: backward
+// takes no more memory for them than F.
+#include "engine/kernels/rows/recurrent.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "engine/kernels/gemm/gemm.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/rows/activation.h"
+#include "engine/kernels/rows/column_sum.h"
+#include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/makers.h"
+#include "engine/layers/shapes.h"
+
+namespace moil {
+namespace {
+
+enum class RecurrentKind : std::uint8_t { kRnn, kLstm, kGru };
+
+struct RecurrentProperties {
+  RecurrentKind kind = RecurrentKind::kRnn;
+  std::string_view type = "rnn";
+  bool is_cell = false;
+  std::int64_t units = 1;
+  bool bias = true, reverse = false, sequence = true, gives_state = false;
+  ActivationKind activation = ActivationKind::kTanh;  // of kRnn
+};
+
+enum RecurrentWeight : std::size_t { kOfInput, kOfState, kInputBias, kStateBias };
+
+class Recurrent final : public Layer {
+ public:
+  explicit Recurrent(const RecurrentProperties& properties) : p_(properties) {}
+
+  std::string_view type() const override { return p_.type; }
+  std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override;
+  std::vector<WeightSpec> weights(std::span<const TensorInfo> inputs) const override;
+  LayerPlan plan(const LayerSetup& setup) override;
+  void forward(const LayerRun& run) override;
+  void compute_gradient(const LayerRun& run) override;
+  void compute_derivative(const LayerRun& run) override;
+
+ private:
+  // Rows of a matrix, `stride` floats apart.
+  struct Rows {
+    float* first = nullptr;
+    std::int64_t stride = 0;
+    float* row(std::int64_t n) const { return first == nullptr ? nullptr : first + n * stride; }
+  };
+
+  std::int64_t gates() const {
+    return p_.kind == RecurrentKind::kLstm ? 4 : p_.kind == RecurrentKind::kGru ? 3 : 1;
+  }
+  std::int64_t gate_width() const { return gates() * p_.units; }
+  // Of the states that pass from step to step.
+  std::size_t states() const { return p_.kind == RecurrentKind::kLstm ? 2 : 1; }
+  bool keeps_states_apart() const { return !p_.is_cell && !p_.sequence; }
+  std::size_t state_bytes() const {
+    return static_cast<std::size_t>(batch_ * p_.units) * sizeof(float);
+  }
+  std::int64_t step_at(std::int64_t place) const {
+    return p_.reverse ? length_ - 1 - place : place;
+  }
+
+  // Of one step, a row a sample.
+  Rows of_step(float* tensor, std::int64_t step, std::int64_t width) const {
+    return {tensor + step * width, length_ * width};
+  }
+  Rows gates_of(const LayerRun& run, std::int64_t step) const {
+    return of_step(reinterpret_cast<float*>(run.saved[0]), step, gate_width());
+  }
+  // Of an lstm its cells, of a gru the state's part of the new gate.
+  float* inner_of(const LayerRun& run) const { return reinterpret_cast<float*>(run.saved[1]); }
+  float* states_of(const LayerRun& run) const {
+    return keeps_states_apart() ? reinterpret_cast<float*>(run.saved[states_at_]) : run.outputs[0];
+  }
+  float* carried(const LayerRun& run, std::size_t state) const {
+    return reinterpret_cast<float*>(run.saved[carried_at_]) +
+           state * static_cast<std::size_t>(batch_ * p_.units);
+  }
+  // What was there before the step in this place; null rows for zeros.
+  Rows before(const LayerRun& run, std::size_t state, std::int64_t place) const {
+    if (place > 0)
+      return of_step(state == 0 ? states_of(run) : inner_of(run), step_at(place - 1), p_.units);
+    const bool given = run.inputs.size() > 1 + state;
+    return {given ? const_cast<float*>(run.inputs[1 + state]) : nullptr, p_.units};
+  }
+  std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / gate_width()); }
+
+  void add_inputs(const LayerRun& run) const;
+  void add_state(const LayerRun& run, std::int64_t place) const;
+  void run_cells(const LayerRun& run, std::int64_t place) const;
+  void give_states(const LayerRun& run) const;
+  void go_back(const LayerRun& run) const;
+  void take_derivatives(const LayerRun& run) const;
+  void step_back(const LayerRun& run, std::int64_t place) const;
+  void cells_back(const LayerRun& run, std::int64_t place) const;
+  void state_gradient(const LayerRun& run) const;
+  void bias_gradients(const LayerRun& run) const;
+
+  const RecurrentProperties p_;
+  std::int64_t batch_ = 1, length_ = 1, features_ = 1;
+  bool gradient_goes_back_ = false;  // CG is there, and makes the derivatives of the gates
+  std::size_t states_at_ = 0, carried_at_ = 0;  // saved tensors
+};
+
+std::vector<TensorInfo> Recurrent::infer_outputs(std::span<const TensorInfo> inputs) const {
+  const std::size_t rank = p_.is_cell ? 2 : 3;
+  if (inputs.size() != 1 && inputs.size() != 1 + states())
+    fail_shape("takes a sequence, and " + std::to_string(states()) + " states or none, not " +
+               std::to_string(inputs.size()) + " inputs");
+  const Dims& d = inputs[0].dims;
+  if (d.rank() != rank || inputs[0].layout != Layout::kPlain)
+    fail_shape(std::string("takes ") + (p_.is_cell ? "[N, F]" : "[N, L, F]") + ", not " +
+               d.to_string());
+  const TensorInfo state{Dims{d[0], p_.units}};
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i].dims != state.dims)
+      fail_shape("a state is " + state.dims.to_string() + ", not " + inputs[i].dims.to_string());
+  std::vector<TensorInfo> outputs = {state};
+  if (!p_.is_cell && p_.sequence) outputs[0] = {Dims{d[0], d[1], p_.units}};
+  if (p_.is_cell && p_.kind == RecurrentKind::kLstm) outputs.push_back(state);
+  if (p_.gives_state) outputs.insert(outputs.end(), states(), state);
+  return outputs;
+}
+
+std::vector<WeightSpec> Recurrent::weights(std::span<const TensorInfo> inputs) const {
+  std::vector<WeightSpec> specs;
+  const auto add = [&](const char* name, const Dims& dims, bool decays) {
+    WeightSpec spec;
+    spec.name = name;
+    spec.dims = dims;
+    spec.init = Initializer::kUniformFanIn;
+    spec.fan_in = spec.fan_out = p_.units;
+    spec.decays = decays;
+    specs.push_back(spec);
+  };
+  add("weight_ih", Dims{gate_width(), inputs[0].dims.back()}, true);
+  add("weight_hh", Dims{gate_width(), p_.units}, true);
+  if (!p_.bias) return specs;
+  add("bias_ih", Dims{gate_width()}, false);
+  add("bias_hh", Dims{gate_width()}, false);
+  return specs;
+}
+
+LayerPlan Recurrent::plan(const LayerSetup& setup) {
+  const Dims& d = setup.inputs[0].dims;
+  batch_ = d[0];
+  length_ = p_.is_cell ? 1 : d[1];
+  features_ = d.back();
+  gradient_goes_back_ = setup.computes_gradient();
+  const bool backward = gradient_goes_back_ || setup.computes_derivative();
+  // What the first backward step reads, and what it leaves to the second.
+  const Lifespan first = gradient_goes_back_           ? Lifespan::kComputeGradient
+                         : setup.computes_derivative() ? Lifespan::kComputeDerivative
+                                                       : Lifespan::kNone;
+  Lifespan kept = first;
+  if (setup.computes_derivative()) kept |= Lifespan::kComputeDerivative;
+
+  LayerPlan plan;
+  plan.inputs.assign(setup.inputs.size(), Lifespan::kForward | first);
+  plan.inputs[0] = Lifespan::kForward;
+  if (setup.train_weight[kOfInput]) plan.inputs[0] |= Lifespan::kComputeGradient;
+  plan.outputs.assign(setup.outputs.size(), Lifespan::kNone);
+  plan.output_derivatives = first;
+  plan.weights = kept;
+  const auto rows = static_cast<std::size_t>(batch_ * length_);
+  const auto width = static_cast<std::size_t>(p_.units);
+  const auto save = [&](const char* name, std::size_t floats, Lifespan lifespan) {
+    plan.saved.push_back({name, floats * sizeof(float), lifespan});
+    return plan.saved.size() - 1;
+  };
+  save("gates", rows * width * static_cast<std::size_t>(gates()), Lifespan::kForward | kept);
+  if (p_.kind != RecurrentKind::kRnn) save("inner", rows * width, Lifespan::kForward | kept);
+  if (keeps_states_apart())
+    states_at_ = save("states", rows * width, Lifespan::kForward | first);
+  else
+    plan.outputs[0] = first;
+  if (backward) carried_at_ = save("carried", states() * state_bytes() / sizeof(float), kept);
+
+  const std::size_t sums = static_cast<std::size_t>(gate_width()) * sizeof(float);
+  plan.forward_workspace = sums;
+  const std::size_t scratch = state_bytes();
+  if (gradient_goes_back_)
+    plan.gradient_workspace =
+        std::max(scratch, sums + column_sum_workspace(batch_ * length_, gate_width()));
+  else
+    plan.derivative_workspace = scratch;
+  return plan;
+}
+
+void Recurrent::forward(const LayerRun& run) {
+  add_inputs(run);
+  for (std::int64_t place = 0; place < length_; ++place) {
+    add_state(run, place);
+    run_cells(run, place);
+  }
+  give_states(run);
+}
+
+// gates = x W' + b, of all steps at once. The new gate of a gru takes its state's bias inside.
+void Recurrent::add_inputs(const LayerRun& run) const {
+  float* gates = gates_of(run, 0).first;
+  const std::int64_t rows = batch_ * length_, width = gate_width();
+  if (p_.bias) {
+    auto* bias = reinterpret_cast<float*>(run.workspace);
+    const std::int64_t both = p_.kind == RecurrentKind::kGru ? 2 * p_.units : width;
+    for (std::int64_t j = 0; j < width; ++j)
+      bias[j] = run.weights[kInputBias][j] + (j < both ? run.weights[kStateBias][j] : 0.0F);
+    for (std::int64_t r = 0; r < rows; ++r) std::copy_n(bias, width, gates + r * width);
+  }
+  sgemm(Transpose::kNo, Transpose::kYes, rows, width, features_, 1, run.inputs[0], features_,
+        run.weights[kOfInput], features_, p_.bias ? 1 : 0, gates, width);
+}
+
+// gates += h W', of one step.
+void Recurrent::add_state(const LayerRun& run, std::int64_t place) const {
+  const std::int64_t step = step_at(place), units = p_.units;
+  const Rows to = gates_of(run, step), from = before(run, 0, place);
+  const float* weight = run.weights[kOfState];
+  const bool is_gru = p_.kind == RecurrentKind::kGru;
+  const std::int64_t outer = is_gru ? 2 * units : gate_width();
+  if (from.first != nullptr)
+    sgemm(Transpose::kNo, Transpose::kYes, batch_, outer, units, 1, from.first, from.stride, weight,
+          units, 1, to.first, to.stride);
+  if (!is_gru) return;
+  const Rows inner = of_step(inner_of(run), step, units);
+  for (std::int64_t n = 0; n < batch_; ++n) {
+    if (p_.bias)
+      std::copy_n(run.weights[kStateBias] + outer, units, inner.row(n));
+    else
+      std::fill_n(inner.row(n), units, 0.0F);
+  }
+  if (from.first != nullptr)
+    sgemm(Transpose::kNo, Transpose::kYes, batch_, units, units, 1, from.first, from.stride,
+          weight + outer * units, units, 1, inner.first, inner.stride);
+}
+
+void Recurrent::run_cells(const LayerRun& run, std::int64_t place) const {
+  const std::int64_t step = step_at(place), units = p_.units;
+  const Rows gates = gates_of(run, step), state = of_step(states_of(run), step, units);
+  parallel_for(batch_, grain(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      if (p_.kind == RecurrentKind::kRnn) {
+        activate(p_.activation, 0, gates.row(n), state.row(n), 0, units);
+        continue;
+      }
+      float* inner = of_step(inner_of(run), step, units).row(n);
+      if (p_.kind == RecurrentKind::kLstm)
+        lstm_cell(gates.row(n), before(run, 1, place).row(n), inner, state.row(n), units);
+      else
+        gru_cell(gates.row(n), inner, before(run, 0, place).row(n), state.row(n), units);
+    }
+  });
+}
+
+void Recurrent::give_states(const LayerRun& run) const {
+  const std::int64_t last = step_at(length_ - 1);
+  const auto give = [&](std::size_t state, float* to) {
+    const Rows from = of_step(state == 0 ? states_of(run) : inner_of(run), last, p_.units);
+    for (std::int64_t n = 0; n < batch_; ++n) std::copy_n(from.row(n), p_.units, to + n * p_.units);
+  };
+  if (keeps_states_apart()) give(0, run.outputs[0]);
+  if (p_.is_cell && p_.kind == RecurrentKind::kLstm) give(1, run.outputs[1]);
+  for (std::size_t state = 0; p_.gives_state && state < states(); ++state)
+    give(state, run.outputs[1 + state]);
+}
+
+// Of the state, and of the cell, behind the last step.
+void Recurrent::take_derivatives(const LayerRun& run) const {
+  const std::size_t elements = state_bytes() / sizeof(float);
+  const auto add = [&](std::size_t state, std::size_t output) {
+    const float* from = run.output_derivatives[output];
+    float* to = carried(run, state);
+    for (std::size_t k = 0; from != nullptr && k < elements; ++k) to[k] += from[k];
+  };
+  std::fill_n(carried(run, 0), states() * elements, 0.0F);
+  if (keeps_states_apart()) add(0, 0);
+  if (p_.is_cell && p_.kind == RecurrentKind::kLstm) add(1, 1);
+  for (std::size_t state = 0; p_.gives_state && state < states(); ++state) add(state, 1 + state);
+}
+
+// From the last step to the first: gates become their derivatives, and what was carried ends as
+// the derivative of the state before the first step.
+void Recurrent::go_back(const LayerRun& run) const {
+  take_derivatives(run);
+  for (std::int64_t place = length_ - 1; place >= 0; --place) step_back(run, place);
+}
+
+void Recurrent::step_back(const LayerRun& run, std::int64_t place) const {
+  const std::int64_t step = step_at(place), units = p_.units;
+  float* d_state = carried(run, 0);
+  if (const float* dy = run.output_derivatives[0]; dy != nullptr && !keeps_states_apart()) {
+    for (std::int64_t n = 0; n < batch_; ++n)
+      for (std::int64_t j = 0; j < units; ++j)
+        d_state[n * units + j] += dy[(n * length_ + step) * units + j];
+  }
+  cells_back(run, place);
+  const bool is_gru = p_.kind == RecurrentKind::kGru;
+  const std::int64_t outer = is_gru ? 2 * units : gate_width();
+  const Rows gates = gates_of(run, step);
+  const float* weight = run.weights[kOfState];
+  sgemm(Transpose::kNo, Transpose::kNo, batch_, units, outer, 1, gates.first, gates.stride, weight,
+        units, is_gru ? 1 : 0, d_state, units);
+  if (!is_gru) return;
+  const Rows inner = of_step(inner_of(run), step, units);
+  sgemm(Transpose::kNo, Transpose::kNo, batch_, units, units, 1, inner.first, inner.stride,
+        weight + outer * units, units, 1, d_state, units);
+}
+
+void Recurrent::cells_back(const LayerRun& run, std::int64_t place) const {
+  const std::int64_t step = step_at(place), units = p_.units;
+  const Rows gates = gates_of(run, step), state = of_step(states_of(run), step, units);
+  const Rows d_state{carried(run, 0), units};
+  const Rows scratch{reinterpret_cast<float*>(run.workspace), units};
+  parallel_for(batch_, grain(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      if (p_.kind == RecurrentKind::kRnn) {
+        activation_derivative(p_.activation, 0, state.row(n), d_state.row(n), gates.row(n), 0,
+                              units);
+        continue;
+      }
+      float* inner = of_step(inner_of(run), step, units).row(n);
+      if (p_.kind == RecurrentKind::kLstm)
+        lstm_cell_derivative(gates.row(n), before(run, 1, place).row(n), inner, d_state.row(n),
+                             carried(run, 1) + n * units, scratch.row(n), units);
+      else
+        gru_cell_derivative(gates.row(n), inner, before(run, 0, place).row(n), d_state.row(n),
+                            units);
+    }
+  });
+}
+
+void Recurrent::compute_gradient(const LayerRun& run) {
+  go_back(run);
+  const std::int64_t rows = batch_ * length_, width = gate_width();
+  if (run.gradients[kOfInput])
+    sgemm(Transpose::kYes, Transpose::kNo, width, features_, rows, 1, gates_of(run, 0).first, width,
+          run.inputs[0], features_, run.adds(kOfInput) ? 1 : 0, run.gradients[kOfInput], features_);
+  if (run.gradients[kOfState]) state_gradient(run);
+  if (p_.bias) bias_gradients(run);
+}
+
+// A product a step: a whole one would want the states moved by a step.
+void Recurrent::state_gradient(const LayerRun& run) const {
+  const std::int64_t units = p_.units;
+  float* to = run.gradients[kOfState];
+  if (!run.adds(kOfState)) std::fill_n(to, gate_width() * units, 0.0F);
+  const bool is_gru = p_.kind == RecurrentKind::kGru;
+  const std::int64_t outer = is_gru ? 2 * units : gate_width();
+  for (std::int64_t place = 0; place < length_; ++place) {
+    const Rows from = before(run, 0, place), gates = gates_of(run, step_at(place));
+    if (from.first == nullptr) continue;
+    sgemm(Transpose::kYes, Transpose::kNo, outer, units, batch_, 1, gates.first, gates.stride,
+          from.first, from.stride, 1, to, units);
+    if (!is_gru) continue;
+    const Rows inner = of_step(inner_of(run), step_at(place), units);
+    sgemm(Transpose::kYes, Transpose::kNo, units, units, batch_, 1, inner.first, inner.stride,
+          from.first, from.stride, 1, to + outer * units, units);
+  }
+}
+
+void Recurrent::bias_gradients(const LayerRun& run) const {
+  const std::int64_t rows = batch_ * length_, width = gate_width();
+  auto* sums = reinterpret_cast<float*>(run.workspace);
+  std::byte* workspace = run.workspace + static_cast<std::size_t>(width) * sizeof(float);
+  const auto store = [&](RecurrentWeight which) {
+    float* to = run.gradients[which];
+    for (std::int64_t j = 0; to != nullptr && j < width; ++j)
+      to[j] = run.adds(which) ? to[j] + sums[j] : sums[j];
+  };
+  column_sum(rows, width, gates_of(run, 0).first, sums, false, workspace);
+  store(kInputBias);
+  if (p_.kind == RecurrentKind::kGru)
+    column_sum(rows, p_.units, inner_of(run), sums + 2 * p_.units, false, workspace);
+  store(kStateBias);
+}
+
+void Recurrent::compute_derivative(const LayerRun& run) {
+  if (!gradient_goes_back_) go_back(run);
+  if (run.input_derivatives[0])
+    sgemm(Transpose::kNo, Transpose::kNo, batch_ * length_, features_, gate_width(), 1,
+          gates_of(run, 0).first, gate_width(), run.weights[kOfInput], features_, 0,
+          run.input_derivatives[0], features_);
+  for (std::size_t state = 0; 1 + state < run.inputs.size(); ++state)
+    if (float* to = run.input_derivatives[1 + state])
+      std::copy_n(carried(run, state), state_bytes() / sizeof(float), to);
+}
+
+std::unique_ptr<Layer> make_recurrent(RecurrentKind kind, std::string_view type,
+                                      const std::string& name, const Properties& properties) {
+  PropertyReader reader(name, properties);
+  RecurrentProperties p{.kind = kind, .type = type, .is_cell = type.ends_with("_cell")};
+  p.units = reader.integer("units");
+  p.bias = reader.flag("bias", true);
+  if (!p.is_cell) {
+    p.reverse = reader.flag("reverse", false);
+    p.sequence = reader.flag("sequence", true);
+    p.gives_state = reader.flag("state", false);
+    (void)reader.flag("unroll", false);  // the realizer's (model/realizers/recurrent.cc)
+  }
+  if (kind == RecurrentKind::kRnn) {
+    const std::string word = reader.word("nonlinearity", "tanh");
+    if (word != "tanh" && word != "relu")
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "layer \"" + name + "\": nonlinearity is \"tanh\" or \"relu\", not \"" + word + "\"");
+    if (word == "relu") p.activation = ActivationKind::kRelu;
+  }
+  reader.done();
+  return std::make_unique<Recurrent>(p);
+}
+
+}  // namespace
+
+std::unique_ptr<Layer> make_rnn(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kRnn, "rnn", name, properties);
+}
+std::unique_ptr<Layer> make_rnn_cell(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kRnn, "rnn_cell", name, properties);
+}
+std::unique_ptr<Layer> make_lstm(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kLstm, "lstm", name, properties);
+}
+std::unique_ptr<Layer> make_lstm_cell(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kLstm, "lstm_cell", name, properties);
+}
+std::unique_ptr<Layer> make_gru(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kGru, "gru", name, properties);
+}
+std::unique_ptr<Layer> make_gru_cell(const std::string& name, const Properties& properties) {
+  return make_recurrent(RecurrentKind::kGru, "gru_cell", name, properties);
+}
+
+}  // namespace moil
