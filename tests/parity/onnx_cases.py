@@ -276,6 +276,53 @@ def write_tied():
     print("tied", flush=True)
 
 
+class Recurrent(torch.nn.Module):
+    """Layers of every kind, both directions, what a layer ends with; batch first and steps first."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(4, 6, 2, batch_first=True, bidirectional=True)
+        self.gru = torch.nn.GRU(12, 5, batch_first=True)
+        self.rnn = torch.nn.RNN(5, 4, nonlinearity="relu", bias=False)
+        self.last = torch.nn.LSTM(4, 3, batch_first=True)
+        self.classes = torch.nn.Linear(4 + 3, 5)
+
+    def forward(self, rows):
+        sequence = self.gru(self.lstm(rows)[0])[0]
+        sequence = self.rnn(sequence.transpose(0, 1))[0].transpose(0, 1)
+        end = self.last(sequence)[1][0]
+        return self.classes(torch.cat((sequence[:, -1], end.squeeze(0)), 1))
+
+
+def train_steps(model, name, inputs, target, classes, batch):
+    """Steps of training, each on so many samples: their losses, and the logits before them."""
+    exact = copy.deepcopy(model).double()
+    inputs_ = inputs.double() if inputs.is_floating_point() else inputs
+    tensors = {"numbers": inputs, "target": F.one_hot(target, classes), "logits": exact(inputs_)}
+    optimizer = torch.optim.SGD(exact.parameters(), 0.2, momentum=0.9)
+    losses = []
+    for i in range(0, len(inputs), batch):
+        loss = F.cross_entropy(exact(inputs_[i:i + batch]), target[i:i + batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    tensors["losses"] = torch.stack(losses)
+    write_safetensors(FOLDER / f"{name}.safetensors", tensors)
+    print(name, flush=True)
+
+
+def write_recurrent():
+    torch.manual_seed(5)
+    model, batch = Recurrent(), 6
+    rows, target = torch.randn(5 * batch, 7, 4), torch.randint(5, (5 * batch,))
+    for name, axes in [("recurrent", {"rows": {0: "n"}}), ("recurrent_fixed", {})]:
+        torch.onnx.export(model, rows[:1], FOLDER / f"{name}.onnx", opset_version=13, input_names=["rows"],
+                          output_names=["logits"], dynamic_axes=axes)
+    train_steps(model, "recurrent", rows, target, 5, batch)
+
+
+write_recurrent()
 write_tied()
 for model_name, (maker, image_size) in MODELS.items():
     write_case(model_name, maker, image_size)

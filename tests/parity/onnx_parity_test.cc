@@ -147,35 +147,36 @@ TEST_P(OnnxParity, ExportedAndImportedAgainIsTheSame) {
   for (const std::string form : {"", "-folded"}) onnx::expect_fixed(import(GetParam() + form));
 }
 
-// Words' numbers and one-hot targets, in their order.
-class WordSource : public BatchSource {
+// Rows of numbers, whole ones if they are words', and one-hot targets, in their order.
+class RowSource : public BatchSource {
  public:
-  explicit WordSource(const WeightMap& expected)
-      : numbers_(expected.at("numbers")), targets_(expected.at("target")) {}
+  RowSource(const WeightMap& expected, bool words)
+      : numbers_(expected.at("numbers")), targets_(expected.at("target")), words_(words) {}
   std::int64_t size() const override { return numbers_.dims[0]; }
   void read(std::span<const std::int64_t> samples, const Batch& batch) override {
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const auto row = [&](const NamedTensor& t) {
-        return t.data.begin() + samples[s] * t.dims[1];
+        return t.data.begin() + samples[s] * size_of(t);
       };
-      std::transform(row(numbers_), row(numbers_) + numbers_.dims[1], batch.inputs[0].row(s),
-                     [](float x) { return std::bit_cast<float>(static_cast<std::int32_t>(x)); });
+      std::transform(row(numbers_), row(numbers_) + size_of(numbers_), batch.inputs[0].row(s),
+                     [this](float x) {
+                       return words_ ? std::bit_cast<float>(static_cast<std::int32_t>(x)) : x;
+                     });
       std::copy_n(row(targets_), targets_.dims[1], batch.targets[0].row(s));
     }
   }
 
  private:
+  static std::int64_t size_of(const NamedTensor& t) {
+    return static_cast<std::int64_t>(t.data.size()) / t.dims[0];
+  }
   const NamedTensor &numbers_, &targets_;
+  const bool words_;
 };
 
-// A recurrent cell unrolled over five words, whose table also gives the logits.
-TEST(OnnxParityOfTies, TiedWeightsTrainAsInPyTorch) {
-  if (!fs::exists(kFolder / "tied.safetensors"))
-    GTEST_SKIP() << "no cases: PyTorch is not installed, or the test onnx_cases has not run (ctest "
-                    "runs it first)";
-  const WeightMap expected = read_safetensors(kFolder / "tied.safetensors").tensors;
-  const onnx::ImportedModel model = import("tied");
-  EXPECT_EQ(model.weights.size(), 4U);  // the table, the cell's two matrices and its bias
+// Trained on the samples in their order, as PyTorch trained: the same losses. What came out of it.
+WeightMap trained_as_expected(const onnx::ImportedModel& model, const WeightMap& expected,
+                              bool words) {
   TrainerConfig config;
   config.optimizer.learning_rate = 0.2;
   config.optimizer.momentum = 0.9;
@@ -183,7 +184,7 @@ TEST(OnnxParityOfTies, TiedWeightsTrainAsInPyTorch) {
   KernelSelector kernels = first_kernels();
   Trainer trainer(model.description, nullptr, config, kernels);
   trainer.allocate(model.weights);
-  WordSource source(expected);
+  RowSource source(expected, words);
   std::vector<float> losses;
   Trainer::Callbacks callbacks;
   callbacks.order = [&](std::int64_t) {
@@ -195,16 +196,60 @@ TEST(OnnxParityOfTies, TiedWeightsTrainAsInPyTorch) {
     losses.push_back(static_cast<float>(loss));
     return true;
   };
-  ASSERT_TRUE(trainer.run(source, callbacks));
+  EXPECT_TRUE(trainer.run(source, callbacks));
   EXPECT_LE(distance(losses, expected.at("losses").data), 1e-4);
   WeightMap end;
   trainer.network().save(end);
+  return end;
+}
+
+constexpr const char* kNoCases =
+    "no cases: PyTorch is not installed, or the test onnx_cases has not run (ctest runs it first)";
+
+// A recurrent cell unrolled over five words, whose table also gives the logits.
+TEST(OnnxParityOfTies, TiedWeightsTrainAsInPyTorch) {
+  if (!fs::exists(kFolder / "tied.safetensors")) GTEST_SKIP() << kNoCases;
+  const WeightMap expected = read_safetensors(kFolder / "tied.safetensors").tensors;
+  const onnx::ImportedModel model = import("tied");
+  EXPECT_EQ(model.weights.size(), 4U);  // the table, the cell's two matrices and its bias
+  const WeightMap end = trained_as_expected(model, expected, /*words=*/true);
   ASSERT_EQ(end.size(), 4U);
   for (const auto& [name, tensor] : end) {
     ASSERT_TRUE(expected.contains("end/" + name)) << name;
     EXPECT_LE(distance(tensor.data, expected.at("end/" + name).data), 1e-4) << name;
   }
   onnx::expect_fixed(model);
+}
+
+// LSTM, GRU and RNN as PyTorch exports them, with a batch of any size and of one.
+TEST(OnnxParityOfRecurrent, LayersTrainAsInPyTorch) {
+  if (!fs::exists(kFolder / "recurrent.safetensors")) GTEST_SKIP() << kNoCases;
+  const WeightMap expected = read_safetensors(kFolder / "recurrent.safetensors").tensors;
+  for (const char* name : {"recurrent", "recurrent_fixed"}) {
+    SCOPED_TRACE(name);
+    const onnx::ImportedModel model = import(name);
+    onnx::expect_fixed(model);
+    std::map<std::string, int> count;
+    for (const LayerDescription& layer : model.description.layers) ++count[layer.type];
+    EXPECT_EQ(count["lstm"], 5);  // two layers in two directions each, and the last
+    EXPECT_EQ(count["gru"], 1);
+    EXPECT_EQ(count["rnn"], 1);
+    const NamedTensor& rows = expected.at("numbers");
+    const Computed logits = computed(model.description, model.weights, rows);
+    EXPECT_LE(distance(logits.values, expected.at("logits").data), 1e-4);
+    (void)trained_as_expected(model, expected, /*words=*/false);
+    // As cells, too.
+    onnx::ImportedModel cells = model;
+    for (LayerDescription& layer : cells.description.layers)
+      if (layer.type == "lstm" || layer.type == "gru" || layer.type == "rnn")
+        layer.properties["unroll"] = true;
+    cells.description = complete_model(cells.description);
+    (void)trained_as_expected(cells, expected, /*words=*/false);
+    const onnx::ImportedModel again =
+        onnx::import_onnx(onnx::export_onnx(cells.description, cells.weights));
+    const Computed same = computed(again.description, again.weights, rows);
+    EXPECT_LE(distance(same.values, expected.at("logits").data), 1e-4);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, OnnxParity, ::testing::ValuesIn(kModels),

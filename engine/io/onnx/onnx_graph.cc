@@ -56,6 +56,10 @@ std::vector<std::int64_t> Node::integers(const std::string& attribute,
   return find_or(*this, attribute, std::move(fallback));
 }
 
+std::vector<std::string> Node::words(const std::string& attribute) const {
+  return find_or(*this, attribute, std::vector<std::string>());
+}
+
 const Tensor* Node::tensor(const std::string& attribute) const {
   return find<Tensor>(*this, attribute);
 }

@@ -25,7 +25,7 @@ struct Tensor {
 };
 
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                               std::vector<double>, Tensor>;
+                               std::vector<double>, std::vector<std::string>, Tensor>;
 
 struct Node {
   std::string name, op, domain;
@@ -40,6 +40,7 @@ struct Node {
   std::string word(const std::string& attribute, const std::string& fallback) const;
   std::vector<std::int64_t> integers(const std::string& attribute,
                                      std::vector<std::int64_t> fallback = {}) const;
+  std::vector<std::string> words(const std::string& attribute) const;  // none if it is not there
   const Tensor* tensor(const std::string& attribute) const;
 
   // For messages: node "NAME" (OP).

@@ -274,7 +274,7 @@ class Importer {
     std::set<std::size_t> entered;
     std::vector<std::pair<std::size_t, std::size_t>> stack;  // layer, and its input that is next
     const auto enter = [&](const std::string& name) {
-      const auto it = index.find(name);
+      const auto it = index.find(split_value_name(name).first);
       if (it != index.end() && entered.insert(it->second).second) stack.emplace_back(it->second, 0);
     };
     for (const std::string& output : description.outputs) {

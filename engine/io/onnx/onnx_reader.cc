@@ -131,6 +131,8 @@ Attribute read_attribute(const pb::AttributeProto& attribute, const std::string&
       return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case pb::AttributeProto::FLOATS:
       return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case pb::AttributeProto::STRINGS:
+      return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case pb::AttributeProto::TENSOR:
       return read_tensor(attribute.t(), folder);
     default:

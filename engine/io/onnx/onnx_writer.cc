@@ -50,6 +50,10 @@ struct AttributeWriter {
     proto.set_type(pb::AttributeProto::FLOATS);
     for (const double v : values) proto.add_floats(static_cast<float>(v));
   }
+  void operator()(const std::vector<std::string>& values) const {
+    proto.set_type(pb::AttributeProto::STRINGS);
+    for (const std::string& v : values) proto.add_strings(v);
+  }
   void operator()(const Tensor& tensor) const {
     proto.set_type(pb::AttributeProto::TENSOR);
     fill(tensor, "", *proto.mutable_t());

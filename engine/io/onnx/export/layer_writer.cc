@@ -46,6 +46,13 @@ std::string LayerWriter::emit(const std::string& op, std::vector<std::string> fr
   return name;
 }
 
+void LayerWriter::emit_all(const std::string& op, std::vector<std::string> from,
+                           std::vector<std::string> to,
+                           std::map<std::string, Attribute> attributes) {
+  graph_.nodes.push_back(
+      {layer_->name, op, "", std::move(from), std::move(to), std::move(attributes)});
+}
+
 std::string LayerWriter::emit_part(const std::string& op, std::vector<std::string> from,
                                    const std::string& short_name,
                                    std::map<std::string, Attribute> attributes) {

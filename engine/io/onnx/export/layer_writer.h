@@ -1,5 +1,5 @@
 // One layer after the other on its way into an ONNX graph. How each type is written is said in
-// image_writers.cc and sequence_writers.cc. One thread at a time.
+// the files *_writers.cc. One thread at a time.
 #pragma once
 
 #include <functional>
@@ -30,6 +30,9 @@ class LayerWriter {
   // Adds a node; without `to` the layer's last. Gives its output's name.
   std::string emit(const std::string& op, std::vector<std::string> from, const std::string& to = {},
                    std::map<std::string, Attribute> attributes = {});
+  // One with several outputs, which have these names.
+  void emit_all(const std::string& op, std::vector<std::string> from, std::vector<std::string> to,
+                std::map<std::string, Attribute> attributes = {});
   // A node before the last, "LAYER.SHORT_NAME".
   std::string emit_part(const std::string& op, std::vector<std::string> from,
                         const std::string& short_name,
@@ -72,5 +75,6 @@ using LayerWriters = std::map<std::string, void (*)(LayerWriter&), std::less<>>;
 
 void add_image_writers(LayerWriters& writers);
 void add_sequence_writers(LayerWriters& writers);
+void add_recurrent_writers(LayerWriters& writers);
 
 }  // namespace moil::onnx

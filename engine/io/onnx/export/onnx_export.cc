@@ -19,6 +19,7 @@ const LayerWriters& writers() {
     LayerWriters table;
     add_image_writers(table);
     add_sequence_writers(table);
+    add_recurrent_writers(table);
     return table;
   }();
   return all;

@@ -105,14 +105,27 @@ void ImportState::set_dims(const Node& node, const Value& x,
   set_dims(node, x, dims, batch_axis_in(x, dims));
 }
 
+// What a reshape made x of, in row-major order; null if none did.
+const Value* ImportState::reshaped(const Value& x) {
+  const LayerDescription* layer = layer_of(x);
+  if (layer == nullptr || layer->type != "reshape" || x.is_image()) return nullptr;
+  const Value* before = value_of(layer->inputs[0]);
+  return before == nullptr || before->is_image() ? nullptr : before;
+}
+
 void ImportState::set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims,
                            int batch_axis) {
   std::vector<std::int64_t> sample = dims;
   if (batch_axis >= 0) sample.erase(sample.begin() + batch_axis);
   if (sample.empty()) sample = {1};
-  const auto old = x.info.dims.values();
+  const auto fits = [&](const Value& value) {
+    const auto old = value.info.dims.values();
+    return std::equal(sample.begin(), sample.end(), old.begin() + 1, old.end());
+  };
   Value result = x;
-  if (!std::equal(sample.begin(), sample.end(), old.begin() + 1, old.end())) {
+  if (const Value* before = reshaped(x); before != nullptr && !fits(x) && fits(*before)) {
+    result = *before;
+  } else if (!fits(x)) {
     const bool vector = sample.size() == 1;
     Properties properties;
     if (!vector) properties["dims"] = sample;

@@ -221,6 +221,13 @@ Value ImportState::make(LayerDescription layer, const std::vector<const Value*>&
   return result;
 }
 
+Value ImportState::further_output(const Value& first, std::size_t slot, const Dims& dims) {
+  Value value = first;
+  value.layer += ":" + number(slot);
+  value.info.dims = dims;
+  return layers_[value.layer] = value;
+}
+
 void ImportState::alias(const Node& node, const Value& value) {
   Value copy = value;  // setting may move what it refers to
   for (const std::string& input : node.inputs) {

@@ -142,6 +142,9 @@ class ImportState {
   };
   [[nodiscard]] std::vector<std::vector<Claim>> ties() const;
 
+  // A further output of the layer that gives a value.
+  Value further_output(const Value& first, std::size_t slot, const Dims& dims);
+
   // Counts numbers that are made of the file's: constants that nodes compute, and layers' weights,
   // which add_layer() counts itself. Throws kBadData naming the node if all of them become many
   // times as many as the file has.
@@ -152,6 +155,7 @@ class ImportState {
   WeightMap& weights() { return weights_; }
 
  private:
+  const Value* reshaped(const Value& x);
   std::string unique_name(const Node& node, const std::string& base);
   Value make(LayerDescription layer, const std::vector<const Value*>& from);
   void finish(const std::string& name, const Value& value);

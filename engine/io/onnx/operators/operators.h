@@ -17,6 +17,7 @@ void add_weighted_operators(Operators& operators);     // products of matrices, 
 void add_elementwise_operators(Operators& operators);  // activations
 void add_arithmetic_operators(Operators& operators);   // sums, products, with constants, too
 void add_shape_operators(Operators& operators);        // reshapes, reductions
+void add_recurrent_operators(Operators& operators);    // LSTM, GRU, RNN
 void add_axis_operators(Operators& operators);         // transposition, slices, concatenation
 
 // By ONNX name; of the default domain.

@@ -60,8 +60,13 @@ void import_unsqueeze(ImportState& state, const Node& node) {
   const Ints axes = axes_of(state, node, rank);
   if (axes.size() + before.size() != rank) throw Unsupported("it names an axis twice");
   Ints dims = before;
-  for (const std::int64_t axis : axes) dims.insert(dims.begin() + axis, 1);
-  state.set_dims(node, x, dims);
+  int batch_axis = x.batch_axis;
+  for (const std::int64_t axis : axes) {
+    dims.insert(dims.begin() + axis, 1);
+    if (batch_axis >= axis) ++batch_axis;
+  }
+  if (batch_axis < 0) return state.set_dims(node, x, dims);
+  state.set_dims(node, x, dims, batch_axis);
 }
 
 // Broadcasting is for constants; of computed values only what changes nothing.
@@ -151,6 +156,7 @@ const Operators& operators() {
     add_arithmetic_operators(table);
     add_shape_operators(table);
     add_axis_operators(table);
+    add_recurrent_operators(table);
     return table;
   }();
   return all;
