@@ -43,6 +43,19 @@ def batch_norm(p, shape):
     return (nn.BatchNorm2d if len(shape) == 4 else nn.BatchNorm1d)(shape[1])
 
 
+class Recurrent(nn.Module):
+    """All steps, or the state behind the last one."""
+
+    def __init__(self, kind, p, shape):
+        super().__init__()
+        self.layer = kind(shape[2], p["units"], bias=p.get("bias", True), batch_first=True)
+        self.sequence = p.get("sequence", True)
+
+    def forward(self, x):
+        steps, _ = self.layer(x)
+        return steps if self.sequence else steps[:, -1]
+
+
 # From a layer's type to a module for its properties and input shape.
 MODULES = {
     "conv2d": convolution,
@@ -53,7 +66,10 @@ MODULES = {
     "tanh": lambda p, shape: nn.Tanh(),
     "sigmoid": lambda p, shape: nn.Sigmoid(),
     "dropout": lambda p, shape: nn.Dropout(p["rate"]),
+    "embedding": lambda p, shape: nn.Embedding(p["rows"], p["width"]),
     "flatten": lambda p, shape: nn.Flatten(),
+    "gru": lambda p, shape: Recurrent(nn.GRU, p, shape),
+    "lstm": lambda p, shape: Recurrent(nn.LSTM, p, shape),
     "max_pool": lambda p, shape: pooling(nn.MaxPool2d, p),
     "average_pool": lambda p, shape: pooling(nn.AvgPool2d, p),
     "global_average_pool": lambda p, shape: nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()),
@@ -73,7 +89,8 @@ class Model(nn.Module):
         self.readers[self.result] += 1
         self.parts = nn.ModuleDict()
         # Shapes as they come, with two samples: a batch norm wants more than one.
-        values = {self.input: torch.zeros(2, *model_input["dims"])}
+        self.whole = model_input.get("type") == "int32"
+        values = {self.input: torch.zeros(2, *model_input["dims"], dtype=torch.long if self.whole else None)}
         with torch.no_grad():
             for layer in description["layers"]:
                 self._add(layer, values)
@@ -132,8 +149,12 @@ def warm_up():
     nn.functional.conv2d(torch.zeros(2, 16, 8, 8), torch.zeros(16, 16, 3, 3), padding=1)
 
 
-def new_batch(x, target, loss):
-    x.uniform_(-1, 1)
+def new_batch(x, target, loss, rows):
+    """rows: of the table whose numbers the samples are, if they are that."""
+    if rows:
+        x.random_(0, rows)
+    else:
+        x.uniform_(-1, 1)
     if loss == "mse":
         target.zero_()[:, 0] = 1
     else:
@@ -142,14 +163,16 @@ def new_batch(x, target, loss):
 
 def train(model, options):
     """Milliseconds of each step after one that warms up."""
-    x = torch.empty(options.batch, *options.input_dims)
+    tables = [part.num_embeddings for part in model.modules() if isinstance(part, nn.Embedding)]
+    rows = tables[0] if model.whole else 0
+    x = torch.empty(options.batch, *options.input_dims, dtype=torch.long if rows else None)
     classes = options.loss != "mse"
     target = torch.empty(options.batch, dtype=torch.long) if classes else torch.empty(options.batch, *model.output_dims)
     measure = nn.CrossEntropyLoss() if classes else nn.MSELoss()
     sgd = torch.optim.SGD([w for w in model.parameters() if w.requires_grad], lr=1e-4)
     times = []
     for step in range(options.iterations + 1):
-        new_batch(x, target, options.loss)
+        new_batch(x, target, options.loss, rows)
         began = time.perf_counter()
         sgd.zero_grad(set_to_none=True)
         measure(model(x), target).backward()

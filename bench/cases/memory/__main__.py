@@ -15,7 +15,7 @@ if __package__ in (None, ""):  # started as a folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.memory import table
-from cases.memory.cases import CASES, swaps
+from cases.memory.cases import CASES, SEQUENCES, swaps
 from cases.memory.half import MODES, run_half
 from cases.memory.measure import Setting, row
 from cases.memory.models import write_generated
@@ -24,7 +24,8 @@ from cases.memory.swap import run_swaps, turns
 from cases.memory.sweep import batches, run_sweep
 from lib.programs import ROOT, ProgramError
 
-PARTS = ("rows", "sweep", "swap", "half")
+CASES_OF = {"rows": CASES, "sequences": SEQUENCES}
+PARTS = ("rows", "sequences", "sweep", "swap", "half")
 
 
 def arguments() -> argparse.Namespace:
@@ -38,14 +39,14 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def cases_of(options: argparse.Namespace) -> list[Any]:
-    wanted = [case for case in CASES if case.quick or not options.quick]
+def cases_of(options: argparse.Namespace, part: str) -> list[Any]:
+    wanted = [case for case in CASES_OF[part] if case.quick or not options.quick]
     return [case for case in wanted if not options.model or options.model in case.title]
 
 
 def count(options: argparse.Namespace, parts: tuple[str, ...]) -> int:
     swap_rows = len(swaps(options.quick)) * turns(options.quick)
-    sizes = {"rows": len(cases_of(options)), "sweep": len(batches(options.quick)) + 2, "swap": swap_rows}
+    sizes = {part: len(cases_of(options, part)) for part in CASES_OF} | {"sweep": len(batches(options.quick)) + 2, "swap": swap_rows}
     sizes["half"] = len(MODES) * turns(options.quick)
     return sum(sizes[part] for part in parts)
 
@@ -57,8 +58,8 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     parts = (options.only,) if options.only else PARTS
     progress = Progress(count(options, parts))
     report: dict[str, Any] = {"quick": quick, "threads": options.threads, "rows": [], "swap": [], "half": []}
-    if "rows" in parts:
-        for case in cases_of(options):
+    for part in CASES_OF:
+        for case in cases_of(options, part) if part in parts else []:
             with progress.row(f"{case.title}, batch {case.batch}"):
                 report["rows"].append(row(case, setting))
     if "sweep" in parts:

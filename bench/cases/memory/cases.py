@@ -42,12 +42,22 @@ CASES = [
     _small(f"FC3 784→{WIDE}→{WIDE}→100, middle frozen", "fc3-wide", 2048, freeze="fc2"),
 ]
 
+SEQUENCES = [
+    _small("LSTM 150528→10", "lstm-10", 64, quick=True),
+    Case("LSTM 128→256→256, 64 steps", "lstm", 32, quick=True),
+    Case("LSTM 128→256→256, 64 steps, as cells", "lstm-cells", 32),
+    Case("GRU 128→256→256, 64 steps", "gru", 32),
+    Case("GRU 128→256→256, 64 steps, as cells", "gru-cells", 32),
+    _small("product rating, 193,610 rows of 64", "rating", 64, quick=True),
+]
+
 # By NNTrainer's authors, in MiB, whole process, on a Raspberry Pi 4: to compare orders of size.
 PUBLISHED = {
     "VGG16-cifar": 168.0,
     "ResNet18-cifar": 419.0,
     "ResNet18-cifar, LF(1)": 87.8,  # 2022 §5.2, which names 80.5 as ideal
     "Linear 150528→300": 427.0,
+    "LSTM 150528→10": 92.0,
     "Conv2D 3×224×224, stride 2": 75.0,
     "FC3 784→784→784→100": 40.0,
     f"FC3 784→{WIDE}→{WIDE}→100": 146.1,  # 2024 §5.1

@@ -56,7 +56,7 @@ std::int64_t trained_weights(const Network& network) {
   for (std::size_t i = 0; i < network.graph().nodes.size(); ++i) {
     const NodePlan& tensors = network.plan().nodes[i];
     for (std::size_t w = 0; w < tensors.gradients.size(); ++w) {
-      if (tensors.gradients[w] != kNoTensor)
+      if (tensors.gradients[w] != kNoTensor && !network.graph().nodes[i].weights[w].repeats)
         count += network.graph().nodes[i].weights[w].dims.elements();
     }
   }

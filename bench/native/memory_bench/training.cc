@@ -15,6 +15,7 @@
 #include "engine/tensor/swap_file.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/step_timer.h"
+#include "engine/train/weight_step.h"
 
 namespace moil {
 
@@ -35,8 +36,9 @@ class Sgd final : public WeightUpdater {
   void gradient_ready(const WeightUpdate&) override {}
   void all_gradients_ready() override {}
   void apply(const WeightUpdate& u) override {
-    optimizer_->apply(
-        {u.weight, u.gradient, u.states, u.elements, u.decays, /*learning_rate=*/1e-4, 1.0, 1});
+    OptimizerStep step = optimizer_step(u);
+    step.learning_rate = 1e-4;
+    optimizer_->apply(step);
   }
 
  private:
@@ -198,12 +200,31 @@ void start(Network& network) {
   });
 }
 
+namespace {
+
+// Of the table that the input's numbers are of.
+std::int64_t rows_of_table(const Network& network) {
+  const Graph& graph = network.graph();
+  const Value& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))];
+  const Node& reader = graph.nodes[static_cast<std::size_t>(input.consumers.at(0).node)];
+  return reader.weights.at(0).dims[0];
+}
+
+}  // namespace
+
 void fill_inputs(Network& network, std::uint64_t step) {
   auto state = static_cast<std::uint32_t>(step) * 2654435761U + 12345U;
   const auto next = [&state] { return (state = state * 1664525U + 1013904223U) >> 16; };
   const auto samples = static_cast<std::size_t>(network.input_info(0).dims.elements());
-  float* input = network.input(0);
-  for (std::size_t i = 0; i < samples; ++i) input[i] = static_cast<float>(next()) / 32768.0F - 1.0F;
+  if (network.input_info(0).type == ElementType::kInt32) {
+    const std::int64_t rows = rows_of_table(network);
+    std::generate_n(network.integers(0), samples, [&] {
+      return static_cast<std::int32_t>((std::int64_t{next()} << 16 | next()) % rows);
+    });
+  } else {
+    std::generate_n(network.input(0), samples,
+                    [&] { return static_cast<float>(next()) / 32768.0F - 1.0F; });
+  }
   const Dims& dims = network.input_info(1).dims;
   const auto targets = static_cast<std::size_t>(dims.elements());
   float* target = network.input(1);
