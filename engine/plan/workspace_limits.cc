@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
+
+#include "engine/tensor/gaps.h"
 
 namespace moil {
 namespace {
@@ -31,9 +34,11 @@ WorkspaceLimits room_for_workspaces(const Graph& graph, const NetworkPlan& lean,
   const auto requests = memory_requests(lean.pool, lean.stays);
   const auto filler = workspaces(lean.pool, lean.stays);
   const MemoryPlan layout = plan_memory_with_fillers(requests, filler);
+  std::vector<bool> others = filler;
+  others.flip();
+  const Gaps gaps(requests, others, layout.offsets);
   const auto room = [&](int order) {
-    const std::size_t gap = largest_gap(requests, filler, layout.offsets, order, order, most);
-    return std::max<std::size_t>(gap, 1);  // 0 would ask for the leanest
+    return std::max<std::size_t>(gaps.largest(order, most), 1);  // 0 would ask for the leanest
   };
   WorkspaceLimits limits(lean.nodes.size());
   for (std::size_t order = 0; order < lean.program.size(); ++order) {

@@ -54,13 +54,6 @@ std::unique_ptr<MemoryPlanner> make_best_fit_planner();
 [[nodiscard]] MemoryPlan plan_memory_with_fillers(std::span<const MemoryRequest> requests,
                                                   const std::vector<bool>& filler);
 
-// The largest gap at all orders from `first` to `last` between the requests for which `filler` does
-// not hold, below `limit` bytes, where `offsets` puts them.
-[[nodiscard]] std::size_t largest_gap(std::span<const MemoryRequest> requests,
-                                      const std::vector<bool>& filler,
-                                      std::span<const std::size_t> offsets, int first, int last,
-                                      std::size_t limit);
-
 // Throws kInvalidArgument, naming the request, if one ends before it begins or if all
 // together exceed the address space.
 void check_requests(std::span<const MemoryRequest> requests);
