@@ -5,19 +5,14 @@
 // Weights: "weight" [units, F] and "bias" [units]. In inference plans the weights are packed once,
 // into a saved tensor, and a sample's result does not depend on its batch. The input lives until CG
 // only if the weight itself trains.
-#include <cstring>
-
 #include "base/error.h"
 #include "engine/kernels/gemm/gemm.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/gemm/linear.h"
 #include "engine/kernels/rows/column_sum.h"
 #include "engine/layers/makers.h"
 
 namespace moil {
 namespace {
-
-// Up to here reading the weights costs more than multiplying them.
-constexpr std::int64_t kFewRows = 48;
 
 struct FullyConnectedProperties {
   std::int64_t units = 1;
@@ -45,6 +40,7 @@ class FullyConnected final : public Layer {
 
  private:
   const Dims& input_dims(std::span<const TensorInfo> inputs) const;
+  LinearShape shape() const { return {rows_, features_, p_.units}; }
 
   std::string name_;
   FullyConnectedProperties p_;
@@ -129,33 +125,18 @@ void FullyConnected::forward(const LayerRun& run) {
                 {bias, p_.activation});
     return;
   }
-  if (rows_ <= kFewRows) {
-    few_rows_gemm(rows_, p_.units, features_, run.inputs[0], features_, run.weights[0], features_,
-                  bias, y, p_.units);
-    return;
-  }
-  if (bias)
-    for (std::int64_t i = 0; i < rows_; ++i)
-      std::memcpy(y + i * p_.units, bias, static_cast<std::size_t>(p_.units) * sizeof(float));
-  sgemm(Transpose::kNo, Transpose::kYes, rows_, p_.units, features_, 1.0F, run.inputs[0], features_,
-        run.weights[0], features_, bias ? 1.0F : 0.0F, y, p_.units);
+  linear(shape(), run.inputs[0], features_, run.weights[0], bias, y);
 }
 
 void FullyConnected::compute_gradient(const LayerRun& run) {
   const float* dy = run.output_derivatives[0];
-  if (run.gradients[0] && rows_ <= kFewRows)
-    gemm_transposed_a(rows_, features_, p_.units, dy, p_.units, run.inputs[0], features_,
-                      run.adds(0), run.gradients[0], features_);
-  else if (run.gradients[0])
-    sgemm(Transpose::kYes, Transpose::kNo, p_.units, features_, rows_, 1.0F, dy, p_.units,
-          run.inputs[0], features_, run.adds(0) ? 1.0F : 0.0F, run.gradients[0], features_);
+  if (run.gradients[0]) linear_gradient(shape(), run.inputs[0], dy, run.adds(0), run.gradients[0]);
   if (p_.bias && run.gradients[1])
     column_sum(rows_, p_.units, dy, run.gradients[1], run.adds(1), run.workspace);
 }
 
 void FullyConnected::compute_derivative(const LayerRun& run) {
-  sgemm(Transpose::kNo, Transpose::kNo, rows_, features_, p_.units, 1.0F, run.output_derivatives[0],
-        p_.units, run.weights[0], features_, 0.0F, run.input_derivatives[0], features_);
+  linear_derivative(shape(), run.output_derivatives[0], run.weights[0], run.input_derivatives[0]);
 }
 
 }  // namespace

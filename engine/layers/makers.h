@@ -22,6 +22,8 @@ MakeLayer make_average_pool;           // average_pool: kernel, stride = kernel,
 MakeLayer make_batch_norm;             // batch_norm: epsilon = 1e-5, momentum = 0.1, frozen = false
 MakeLayer make_clip;                   // clip: min, max
 MakeLayer make_concat;                 // concat: axis = 1
+MakeLayer make_conv1d;                 // conv1d: out_channels, kernel, stride = 1, padding = 0,
+                                       // dilation = 1, groups = 1, bias = true, activation = "none"
 MakeLayer make_conv2d;                 // conv2d: out_channels, kernel, stride = 1, padding = 0,
                                        // dilation = 1, groups = 1, bias = true, activation = "none"
 MakeLayer make_dropout;                // dropout: rate = 0.5
@@ -36,6 +38,7 @@ MakeLayer make_gru_cell;               // gru_cell: units, bias = true
 MakeLayer make_huber;                  // huber: delta = 1
 MakeLayer make_identity;               // identity
 MakeLayer make_layer_norm;             // layer_norm: epsilon = 1e-5, affine = true
+MakeLayer make_location_attention;     // location_attention: filters = 32, kernel = 31
 MakeLayer make_log_softmax;            // log_softmax
 MakeLayer make_lstm;                   // lstm: as gru
 MakeLayer make_lstm_cell;              // lstm_cell: as gru_cell
@@ -43,11 +46,14 @@ MakeLayer make_matmul;                 // matmul: transpose_b = false
 MakeLayer make_max_pool;               // max_pool: kernel, stride = kernel, padding = 0,
                                        // dilation = 1, ceil_mode = false
 MakeLayer make_mean_squared_error;     // mse
+MakeLayer make_multi_head_attention;   // multi_head_attention: heads, causal = false, bias = true,
+                                       // head_by_head = true
 MakeLayer make_multi_out;              // multi_out: outputs
 MakeLayer make_multiply;               // multiply
 MakeLayer make_multiply_parameter;     // multiply_parameter: dims, trained = true
 MakeLayer make_pad;                    // pad: begin, end, value = 0
 MakeLayer make_permute;                // permute: order, layout
+MakeLayer make_positional_encoding;    // positional_encoding: scale = 1
 MakeLayer make_prelu;                  // prelu: shared = false
 MakeLayer make_prepend_parameter;      // prepend_parameter: count = 1
 MakeLayer make_reciprocal;             // reciprocal
@@ -59,7 +65,7 @@ MakeLayer make_scale;                  // scale: factor = 1, offset = 0
 MakeLayer make_sigmoid_cross_entropy;  // sigmoid_cross_entropy: reduction = "mean"
 MakeLayer make_slice;                  // slice: axis, start = 0, length, step = 1
 MakeLayer make_softmax;                // softmax
-MakeLayer make_softmax_cross_entropy;  // softmax_cross_entropy
+MakeLayer make_softmax_cross_entropy;  // softmax_cross_entropy: reduction = "mean"
 MakeLayer make_stack;                  // stack
 MakeLayer make_unstack;                // unstack
 

@@ -21,6 +21,7 @@ struct LayerTraits {
   bool takes_rows = false;       // an image is flattened before it
   bool owns_weights = false;
   bool takes_integers = false;  // its inputs are int32
+  bool takes_lengths = false;   // its last input may be int32 (lengths.h)
   // The property that says how many outputs a sample has, if each has a row of the weights and a
   // bias: so it can classify, grow, and take in a scale and a shift of its outputs. Else empty.
   std::string_view rows_property = {};

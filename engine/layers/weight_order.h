@@ -20,7 +20,7 @@ class WeightBlocks {
       : groups_(spec.order == WeightOrder::kDepthwise ? 1 : spec.groups),
         out_(spec.dims[0] / groups_),
         in_(spec.dims[1]),
-        area_(spec.dims[2] * spec.dims[3]) {}
+        area_(spec.dims.elements() / spec.dims[0] / spec.dims[1]) {}
 
   static constexpr std::int64_t kRows = 16;
   std::int64_t count() const { return groups_ * of_group(); }

@@ -83,9 +83,11 @@ class GraphBuilder {
   }
 
   static void check_types(const LayerDescription& layer, const std::vector<TensorInfo>& infos) {
-    const bool takes_integers = layer_traits(layer.type).takes_integers;
+    const LayerTraits& traits = layer_traits(layer.type);
+    const bool takes_integers = traits.takes_integers;
     for (const TensorInfo& info : infos) {
-      if (takes_integers != (info.type == ElementType::kInt32))
+      const bool may_be_either = traits.takes_lengths && &info == &infos.back();
+      if (!may_be_either && takes_integers != (info.type == ElementType::kInt32))
         fail(std::string("it reads ") + (takes_integers ? "int32" : "float32") +
              ", and its input is " + to_string(info.type));
     }

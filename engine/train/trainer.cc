@@ -119,8 +119,9 @@ void Trainer::check_micro_batches() const {
     if (!network_.plan().nodes[i].layer.mixes_samples) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 "layer \"" + network_.graph().nodes[i].name +
-                    "\" normalises over its batch, so that micro-batches would train another "
-                    "model; freeze it, or keep the batch whole");
+                    "\" normalises over its batch, or takes a mean of what counts in it, so that "
+                    "micro-batches would train another model; freeze a norm, or keep the batch "
+                    "whole");
   }
 }
 

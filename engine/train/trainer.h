@@ -94,7 +94,7 @@ class Prefetcher;
 class Trainer : private WeightUpdater {
  public:
   // Plans; allocates nothing. trainable_layers null: all layers that own weights. kInvalidArgument
-  // for micro-batches of a model that normalises over its batch.
+  // for micro-batches of a model in which a sample depends on its batch.
   Trainer(const ModelDescription& model, const std::set<std::string>* trainable_layers,
           const TrainerConfig& config, KernelSelector& kernels);
   ~Trainer() override;

@@ -23,6 +23,7 @@ except ImportError as error:
     print(f"skipped: PyTorch is not installed ({error}); on Debian: apt-get install python3-torch")
     sys.exit(77)
 
+from attention_cases import attention_cases
 from network_cases import network_cases
 
 torch.set_num_threads(1)
@@ -66,8 +67,9 @@ def random(*dims, low=None, high=None):
 
 
 def layer(type_, properties, inputs, compute, weights=None, statistics=None, training=True,
-          loss=False, scale=1.0, name=None):
-    """One case: compute(inputs, weights, statistics) -> output or list of outputs."""
+          loss=False, scale=1.0, name=None, lengths=None):
+    """One case: compute(inputs, weights, statistics) -> output or list of outputs. lengths: a last input, of
+    integers, which compute() knows."""
     weights, statistics = weights or {}, statistics or {}
     label = name or " ".join([type_] + [f"{k}={v}" for k, v in properties.items()])
     label += " on " + " and ".join("x".join(map(str, x.shape)) for x in inputs)
@@ -76,7 +78,7 @@ def layer(type_, properties, inputs, compute, weights=None, statistics=None, tra
     inputs = [x.to(torch.float32).to(torch.float64) for x in inputs]
     fields = {
         "type": type_, "properties": properties, "training": training, "loss": loss,
-        "inputs": [out.tensor(x) for x in inputs],
+        "inputs": [out.tensor(x) for x in inputs], "lengths": lengths or [],
         "weights": {k: out.tensor(v) for k, v in {**weights, **statistics}.items()},
     }
     leaves = [x.clone().requires_grad_(True) for x in inputs]
@@ -514,5 +516,6 @@ for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_ca
               joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, stack_cases):
     cases()
 network_cases(out, random)
+attention_cases(layer, random)
 out.close()
 print(f"{len(out.cases)} cases, {out.floats} numbers, PyTorch {torch.__version__}")

@@ -23,6 +23,8 @@ std::vector<const Json*> cases_of_type(const std::string& type) {
 LayerSpec spec_of(const Json& c) {
   LayerSpec spec{c.at("type"), properties_of(c.at("properties")), {}};
   for (const Json& input : c.at("inputs")) spec.inputs.push_back(Cases::get()->tensor(input).dims);
+  spec.lengths = c.at("lengths").get<std::vector<std::int32_t>>();
+  if (!spec.lengths.empty()) spec.inputs.push_back(Dims{spec.inputs[0][0]});
   return spec;
 }
 
@@ -95,7 +97,7 @@ void check_inference(const Json& c, KernelSelector& kernels) {
   HarnessOptions options;
   options.training = false;
   options.train_weight.assign(c.at("weights").size(), false);
-  options.input_needs_derivative.assign(c.at("inputs").size(), false);
+  options.input_needs_derivative.assign(c.at("inputs").size() + 1, false);
   options.kernels = &kernels;
   LayerHarness harness(spec_of(c), options);
   load(c, harness);
@@ -166,6 +168,7 @@ constexpr const char* kTypes[] = {"add",
                                   "batch_norm",
                                   "clip",
                                   "concat",
+                                  "conv1d",
                                   "conv2d",
                                   "dropout",
                                   "flatten",
@@ -180,17 +183,20 @@ constexpr const char* kTypes[] = {"add",
                                   "identity",
                                   "layer_norm",
                                   "leaky_relu",
+                                  "location_attention",
                                   "log_softmax",
                                   "lstm",
                                   "lstm_cell",
                                   "matmul",
                                   "max_pool",
                                   "mse",
+                                  "multi_head_attention",
                                   "multi_out",
                                   "multiply",
                                   "multiply_parameter",
                                   "pad",
                                   "permute",
+                                  "positional_encoding",
                                   "prelu",
                                   "prepend_parameter",
                                   "reciprocal",

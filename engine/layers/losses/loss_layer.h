@@ -32,11 +32,14 @@ class LossLayer : public Layer {
   virtual double divisor(const TensorInfo& prediction) const = 0;
   // Whether a row is a pixel or position of its own rather than a whole sample.
   virtual bool rows_are_positions() const { return false; }
+  // Whether the divisor is the number of rows that have a target other than zeros.
+  virtual bool counts_rows() const { return false; }
 
   std::int64_t columns() const { return columns_; }
 
  private:
   std::int64_t grain() const;
+  double divisor_of(const float* target) const;
 
   std::int64_t rows_ = 0, columns_ = 0;
   double divisor_ = 1;

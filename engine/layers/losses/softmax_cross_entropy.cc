@@ -2,7 +2,11 @@
 //
 // Inputs: logits, and target probabilities of the same dims (one-hot or soft); classes are the
 // features or channels. Output [1]: -sum(target * log softmax(logits)), mean over the batch (and
-// the pixels). The derivative is that of input 0. No properties.
+// the pixels or positions). The derivative is that of input 0. A row whose target is all zeros is
+// padding: it adds nothing, and has no slope. Property: reduction = "mean" over all rows, or
+// "counted": over those that are no padding, as PyTorch's ignore_index has it. Such a mean depends
+// on the batch, which is then not cut into micro-batches.
+#include "base/error.h"
 #include "engine/kernels/rows/softmax.h"
 #include "engine/layers/losses/loss_layer.h"
 #include "engine/layers/makers.h"
@@ -13,6 +17,8 @@ namespace {
 
 class SoftmaxCrossEntropy final : public LossLayer {
  public:
+  explicit SoftmaxCrossEntropy(bool counts_rows) : counts_rows_(counts_rows) {}
+
   std::string_view type() const override { return "softmax_cross_entropy"; }
 
  private:
@@ -31,14 +37,25 @@ class SoftmaxCrossEntropy final : public LossLayer {
     return static_cast<double>(rows_of(prediction));
   }
   bool rows_are_positions() const override { return true; }
+  bool counts_rows() const override { return counts_rows_; }
+
+  const bool counts_rows_;
 };
 
 }  // namespace
 
 std::unique_ptr<Layer> make_softmax_cross_entropy(const std::string& name,
                                                   const Properties& properties) {
-  PropertyReader(name, properties).done();
-  return std::make_unique<SoftmaxCrossEntropy>();
+  PropertyReader reader(name, properties);
+  const std::string reduction = reader.word("reduction", "mean");
+  reader.done();
+  if (reduction != "mean" && reduction != "counted") {
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name +
+                    "\": property \"reduction\" must be \"mean\" or \"counted\", is \"" +
+                    reduction + "\"");
+  }
+  return std::make_unique<SoftmaxCrossEntropy>(reduction == "counted");
 }
 
 }  // namespace moil

@@ -68,6 +68,36 @@ ModelDescription realize_frozen(const ModelDescription& model,
   return result;
 }
 
+namespace {
+
+// Values of more readers go from one reader to the next.
+constexpr int kReadersAtOnce = 4;
+
+LayerDescription multi_out(const std::string& name, const std::string& value, int outputs) {
+  return {name, "multi_out", {value}, {{"outputs", std::int64_t{outputs}}}};
+}
+
+// A value of many readers: before each but the last stands a multi_out for it and for those behind
+// it. So backward adds each derivative when it comes, and they do not wait for each other.
+class Chain {
+ public:
+  Chain() = default;
+  Chain(std::string value, int readers) : value_(value), next_(std::move(value)), left_(readers) {}
+
+  std::string take(FreshNames& names, std::vector<LayerDescription>& layers) {
+    if (--left_ == 0) return next_;
+    layers.push_back(multi_out(names.take(value_ + "/multi_out"), next_, 2));
+    next_ = layers.back().name + ":1";
+    return layers.back().name;
+  }
+
+ private:
+  std::string value_, next_;
+  int left_ = 0;
+};
+
+}  // namespace
+
 ModelDescription realize_multi_out(const ModelDescription& model) {
   ModelDescription result = model;
   result.layers.clear();
@@ -76,15 +106,22 @@ ModelDescription realize_multi_out(const ModelDescription& model) {
   std::map<std::string, int> next;                       // shared value -> next free output
   std::map<std::string, std::vector<std::string>> fans;  // layer -> its shared values
   std::map<std::string, std::string> sharers;            // shared value -> its multi_out
+  std::map<std::string, Chain> chains;
   FreshNames names(model);
   for (const auto& [value, count] : readers) {
     if (count == 1 || is_input(model, value)) continue;
+    if (count > kReadersAtOnce) {
+      chains[value] = Chain(value, count);
+      continue;
+    }
     next[value] = 0;
     sharers[value] = names.take(value + "/multi_out");
     fans[split_value_name(value).first].push_back(value);
   }
   const auto rewire = [&](std::string& value) {
     value = value_name(value);
+    if (const auto chain = chains.find(value); chain != chains.end())
+      value = chain->second.take(names, result.layers);
     const auto it = next.find(value);
     if (it == next.end()) return;
     const int slot = it->second++;
@@ -94,12 +131,8 @@ ModelDescription realize_multi_out(const ModelDescription& model) {
     for (auto& input : layer.inputs) rewire(input);
     const std::string name = layer.name;
     result.layers.push_back(std::move(layer));
-    for (const auto& value : fans[name]) {
-      result.layers.push_back({sharers.at(value),
-                               "multi_out",
-                               {value},
-                               {{"outputs", std::int64_t{readers.at(value)}}}});
-    }
+    for (const auto& value : fans[name])
+      result.layers.push_back(multi_out(sharers.at(value), value, readers.at(value)));
   }
   for (auto& output : result.outputs) rewire(output);
   return result;

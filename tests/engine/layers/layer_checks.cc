@@ -151,6 +151,7 @@ void expect_batch_independent(const LayerSpec& spec) {
   for (std::int64_t sample = 0; sample < batch; ++sample) {
     LayerSpec single = spec;
     for (auto& dims : single.inputs) dims = dims.with_batch(1);
+    if (!single.lengths.empty()) single.lengths.resize(1);
     LayerHarness alone(single, options);
     for (std::size_t i = 0; i < spec.inputs.size(); ++i)
       alone.set_input(i, sample_of(whole.input(i), batch, sample));

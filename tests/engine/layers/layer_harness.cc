@@ -104,6 +104,7 @@ LayerHarness::LayerHarness(const LayerSpec& spec, const HarnessOptions& options)
     const bool image = dims.rank() == 4 && !spec.plain;
     setup_.inputs.push_back({dims, image ? Layout::kChannelsLast : Layout::kPlain});
   }
+  if (!spec.lengths.empty()) setup_.inputs.back().type = ElementType::kInt32;
   setup_.outputs = layer_->infer_outputs(setup_.inputs);
   specs_ = layer_->weights(setup_.inputs);
   setup_.training = options.training;
@@ -113,7 +114,8 @@ LayerHarness::LayerHarness(const LayerSpec& spec, const HarnessOptions& options)
                                                                : options.train_weight[w]);
   }
   for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
-    const bool by_default = !is_loss_type(spec.type) || i == 0;
+    const bool by_default =
+        setup_.inputs[i].type == ElementType::kFloat32 && (!is_loss_type(spec.type) || i == 0);
     setup_.input_needs_derivative.push_back(
         options.input_needs_derivative.empty() ? by_default : options.input_needs_derivative[i]);
   }
@@ -135,6 +137,11 @@ void LayerHarness::fill_inputs() {
     inputs_.push_back(spaced_values(elements(info), options_.input_range, seed++));
   if (is_loss_type(spec_.type))
     inputs_[1] = uniform_values(elements(setup_.inputs[1]), 0, 1, seed++);
+  if (!spec_.lengths.empty()) {
+    ASSERT_EQ(inputs_.back().size(), spec_.lengths.size());
+    std::memcpy(inputs_.back().data(), spec_.lengths.data(),
+                spec_.lengths.size() * sizeof(std::int32_t));
+  }
   for (const auto& info : setup_.outputs) {
     outputs_.emplace_back(elements(info), kNan);
     dy_.push_back(uniform_values(elements(info), -1, 1, seed++));

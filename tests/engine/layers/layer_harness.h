@@ -24,13 +24,15 @@ struct LayerSpec {
   Properties properties;
   std::vector<Dims> inputs;  // rank 4: channels-last, unless
   bool plain = false;        // every input lies row-major
+  // The last input, int32, if there are any.
+  std::vector<std::int32_t> lengths = {};
 };
 
 struct HarnessOptions {
   bool training = true;
   bool in_place = false;
   std::vector<bool> train_weight = {};            // empty: all that are trainable
-  std::vector<bool> input_needs_derivative = {};  // empty: all (of a loss, the first)
+  std::vector<bool> input_needs_derivative = {};  // empty: all floats (of a loss, the first)
   std::uint64_t random_key = 42;
   KernelSelector* kernels = nullptr;  // null: one that measures nothing
   float input_range = 2;  // inputs are distinct values in [-range, range], evenly spaced

@@ -27,6 +27,34 @@ TEST(SoftmaxCrossEntropy, ByHand) {
   EXPECT_NEAR(loss_of(loss("softmax_cross_entropy", {1, 2}), {1000, -1000}, {0, 1}), 2000, 1e-3);
 }
 
+// A row without a target is padding: the others are the mean, or all are.
+TEST(SoftmaxCrossEntropy, LeavesOutPadding) {
+  const Dims dims{2, 3, 2};
+  const std::vector<float> x = {0, 0, 5, -5, 0, std::log(3.0F), 7, 1, 2, 3, 4, 4};
+  const std::vector<float> target = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
+  const double sum = std::log(2.0) + std::log(4.0 / 3);
+  for (const bool counted : {false, true}) {
+    LayerSpec spec = loss("softmax_cross_entropy", dims);
+    if (counted) spec.properties["reduction"] = std::string("counted");
+    LayerHarness harness(spec);
+    EXPECT_EQ(harness.plan().mixes_samples, counted);
+    harness.set_input(0, x);
+    harness.set_input(1, target);
+    harness.forward();
+    EXPECT_NEAR(harness.output()[0], sum / (counted ? 2 : 6), 1e-6);
+    harness.backward();
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_EQ(harness.input_derivative()[i] != 0, i < 2 || i / 2 == 2) << i;
+    harness.set_input(1, std::vector<float>(x.size(), 0));
+    harness.forward();
+    EXPECT_EQ(harness.output()[0], 0);
+    expect_gradients(spec);
+    expect_thread_independent(spec);
+  }
+  expect_refused(loss("softmax_cross_entropy", dims, {{"reduction", std::string("sum")}}),
+                 "\"mean\" or \"counted\"");
+}
+
 TEST(SigmoidCrossEntropy, ByHand) {
   const std::vector<float> x = {0, 2, -3, 100}, t = {1, 0.5, 0, 0};
   double expected = 0;

@@ -93,6 +93,48 @@ TEST(MultiOutTest, SecondOutputsToo) {
   EXPECT_EQ(build_graph(result, 2).nodes.size(), 5u);
 }
 
+// From five on each reader finds the rest of them behind it.
+TEST(MultiOutTest, ManyReadersOneAfterTheOther) {
+  ModelBuilder b({4});
+  b.fc(4);
+  for (int i = 0; i < 5; ++i) {
+    b.layer("add", {}, {"fully_connected0", i == 0 ? "input" : b.last()});
+  }
+  const ModelDescription result = realize_multi_out(b.model());
+  EXPECT_THAT(
+      equations(result),
+      ElementsAre("fully_connected0 = fully_connected(input)",
+                  "fully_connected0/multi_out = multi_out(fully_connected0)",
+                  "add0 = add(fully_connected0/multi_out, input)",
+                  "fully_connected0/multi_out_2 = multi_out(fully_connected0/multi_out:1)",
+                  "add1 = add(fully_connected0/multi_out_2, add0)",
+                  "fully_connected0/multi_out_3 = multi_out(fully_connected0/multi_out_2:1)",
+                  "add2 = add(fully_connected0/multi_out_3, add1)",
+                  "fully_connected0/multi_out_4 = multi_out(fully_connected0/multi_out_3:1)",
+                  "add3 = add(fully_connected0/multi_out_4, add2)",
+                  "add4 = add(fully_connected0/multi_out_4:1, add3)"));
+}
+
+// A memory that every step of a decoder looks at: its derivatives do not wait for one another.
+TEST(MultiOutTest, ManyReadersTakeTheMemoryOfFew) {
+  const auto bytes = [](int readers) {
+    ModelBuilder b({1024});
+    const std::string memory = b.fc(1024).last();
+    std::string sum = b.layer("slice", {{"length", std::int64_t{8}}}).last();
+    for (int i = 1; i < readers; ++i) {
+      const std::int64_t start = i;
+      b.layer("slice", {{"start", start}, {"length", std::int64_t{8}}}, {memory});
+      sum = b.layer("add", {}, {sum, b.last()}).last();
+    }
+    b.fc(3);
+    KernelSelector kernels = test::fixed_kernels();
+    const NetworkOptions options = test::training_options(b.model(), 64);
+    return plan_network(build_graph(test::prepared(b.model()), 64), options.plan, kernels)
+        .memory.total_bytes;
+  };
+  EXPECT_LT(bytes(100), bytes(5) + 100 * 64 * 8 * sizeof(float));
+}
+
 TEST(MultiOutTest, InputsHaveNoDerivativeAndNeedNone) {
   ModelBuilder b({4});
   b.layer("add", {}, {"input", "input"}, "s");
