@@ -35,7 +35,8 @@ Table built_in_layers() {
   constexpr LayerTraits kSimple = {.takes_one_input = true},
                         kMoves = {.takes_one_input = true, .only_moves = true},
                         kWeighted = {.takes_one_input = true, .owns_weights = true},
-                        kRecurrent = {.owns_weights = true};
+                        kCell = {.owns_weights = true},
+                        kRecurrent = {.owns_weights = true, .takes_lengths = true};
   Table table = {
       {"add", {make_add, {}}},
       {"add_parameter", {make_add_parameter, kWeighted}},
@@ -63,7 +64,7 @@ Table built_in_layers() {
          .rows_property = "units"}}},
       {"global_average_pool", {make_global_average_pool, kSimple}},
       {"gru", {make_gru, kRecurrent}},
-      {"gru_cell", {make_gru_cell, kRecurrent}},
+      {"gru_cell", {make_gru_cell, kCell}},
       {"huber", {make_huber, {}}},
       {"identity",
        {make_identity,
@@ -73,7 +74,7 @@ Table built_in_layers() {
        {make_location_attention, {.owns_weights = true, .takes_lengths = true}}},
       {"log_softmax", {make_log_softmax, kSimple}},
       {"lstm", {make_lstm, kRecurrent}},
-      {"lstm_cell", {make_lstm_cell, kRecurrent}},
+      {"lstm_cell", {make_lstm_cell, kCell}},
       {"matmul", {make_matmul, {}}},
       {"max_pool", {make_max_pool, {.takes_one_input = true, .takes_maximum = true}}},
       {"mse", {make_mean_squared_error, {}}},
@@ -90,7 +91,7 @@ Table built_in_layers() {
       {"reciprocal", {make_reciprocal, kSimple}},
       {"reshape", {make_reshape, kMoves}},
       {"rnn", {make_rnn, kRecurrent}},
-      {"rnn_cell", {make_rnn_cell, kRecurrent}},
+      {"rnn_cell", {make_rnn_cell, kCell}},
       {"scale", {make_scale, kSimple}},
       {"sigmoid_cross_entropy", {make_sigmoid_cross_entropy, {}}},
       {"slice", {make_slice, kSimple}},

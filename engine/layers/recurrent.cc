@@ -8,8 +8,9 @@
 // Weights as PyTorch has them: "weight_ih" [G * units, F], "weight_hh" [G * units, units], and with
 // a bias "bias_ih" and "bias_hh" [G * units]; gates in its order (kernels/rows/recurrent.h).
 // Inputs behind the first: the state before the first step [N, units], of an lstm its cell, too;
-// none: zeros. A cell of an lstm gives its cell as output 1; a sequence with the property "state"
-// (false) gives the state behind the last step, and the cell, as outputs behind the first.
+// none: zeros. Then lengths of sequences (lengths.h): steps of padding give zeros and change no
+// state. A cell of an lstm gives its cell as output 1; a sequence with the property "state" (false)
+// gives the state behind the last step, and the cell, as outputs behind the first.
 //
 // Gates are kept from F on and become their own derivatives in the first backward step: backward
 // takes no more memory for them than F.
@@ -24,6 +25,7 @@
 #include "engine/kernels/rows/activation.h"
 #include "engine/kernels/rows/column_sum.h"
 #include "engine/kernels/rows/elementwise.h"
+#include "engine/layers/lengths.h"
 #include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
@@ -45,7 +47,8 @@ enum RecurrentWeight : std::size_t { kOfInput, kOfState, kInputBias, kStateBias 
 
 class Recurrent final : public Layer {
  public:
-  explicit Recurrent(const RecurrentProperties& properties) : p_(properties) {}
+  Recurrent(std::string name, const RecurrentProperties& properties)
+      : name_(std::move(name)), p_(properties) {}
 
   std::string_view type() const override { return p_.type; }
   std::vector<TensorInfo> infer_outputs(std::span<const TensorInfo> inputs) const override;
@@ -97,8 +100,19 @@ class Recurrent final : public Layer {
   Rows before(const LayerRun& run, std::size_t state, std::int64_t place) const {
     if (place > 0)
       return of_step(state == 0 ? states_of(run) : inner_of(run), step_at(place - 1), p_.units);
-    const bool given = run.inputs.size() > 1 + state;
-    return {given ? const_cast<float*>(run.inputs[1 + state]) : nullptr, p_.units};
+    return {given_ ? const_cast<float*>(run.inputs[1 + state]) : nullptr, p_.units};
+  }
+  const std::int32_t* lengths(const LayerRun& run) const {
+    return LayerRun::as<std::int32_t>(run.inputs.back());
+  }
+  bool is_padding(const LayerRun& run, std::int64_t n, std::int64_t step) const {
+    return masked_ && step >= lengths(run)[n];
+  }
+  // Keeps a step's rows of what is carried: of padding they pass on as they are.
+  void keep_padding(const LayerRun& run, std::int64_t step, const Rows& from,
+                    const Rows& to) const {
+    for (std::int64_t n = 0; masked_ && n < batch_; ++n)
+      if (is_padding(run, n, step)) std::copy_n(from.row(n), p_.units, to.row(n));
   }
   std::int64_t grain() const { return std::max<std::int64_t>(1, kElementGrain / gate_width()); }
 
@@ -113,13 +127,17 @@ class Recurrent final : public Layer {
   void state_gradient(const LayerRun& run) const;
   void bias_gradients(const LayerRun& run) const;
 
+  const std::string name_;
   const RecurrentProperties p_;
   std::int64_t batch_ = 1, length_ = 1, features_ = 1;
+  bool given_ = false;               // there are states before the first step
+  bool masked_ = false;              // there are lengths
   bool gradient_goes_back_ = false;  // CG is there, and makes the derivatives of the gates
   std::size_t states_at_ = 0, carried_at_ = 0;  // saved tensors
 };
 
-std::vector<TensorInfo> Recurrent::infer_outputs(std::span<const TensorInfo> inputs) const {
+std::vector<TensorInfo> Recurrent::infer_outputs(std::span<const TensorInfo> all) const {
+  const auto inputs = without_lengths(all);
   const std::size_t rank = p_.is_cell ? 2 : 3;
   if (inputs.size() != 1 && inputs.size() != 1 + states())
     fail_shape("takes a sequence, and " + std::to_string(states()) + " states or none, not " +
@@ -128,6 +146,8 @@ std::vector<TensorInfo> Recurrent::infer_outputs(std::span<const TensorInfo> inp
   if (d.rank() != rank || inputs[0].layout != Layout::kPlain)
     fail_shape(std::string("takes ") + (p_.is_cell ? "[N, F]" : "[N, L, F]") + ", not " +
                d.to_string());
+  if (has_lengths(all) && (p_.is_cell || (p_.reverse && inputs.size() > 1)))
+    fail_shape("takes no lengths as a cell, nor backward from a state");
   const TensorInfo state{Dims{d[0], p_.units}};
   for (std::size_t i = 1; i < inputs.size(); ++i)
     if (inputs[i].dims != state.dims)
@@ -163,6 +183,8 @@ LayerPlan Recurrent::plan(const LayerSetup& setup) {
   batch_ = d[0];
   length_ = p_.is_cell ? 1 : d[1];
   features_ = d.back();
+  given_ = without_lengths(setup.inputs).size() > 1;
+  masked_ = has_lengths(setup.inputs);
   gradient_goes_back_ = setup.computes_gradient();
   const bool backward = gradient_goes_back_ || setup.computes_derivative();
   // What the first backward step reads, and what it leaves to the second.
@@ -205,6 +227,7 @@ LayerPlan Recurrent::plan(const LayerSetup& setup) {
 }
 
 void Recurrent::forward(const LayerRun& run) {
+  if (masked_) check_lengths(name_, {lengths(run), static_cast<std::size_t>(batch_)}, length_);
   add_inputs(run);
   for (std::int64_t place = 0; place < length_; ++place) {
     add_state(run, place);
@@ -256,6 +279,12 @@ void Recurrent::run_cells(const LayerRun& run, std::int64_t place) const {
   const Rows gates = gates_of(run, step), state = of_step(states_of(run), step, units);
   parallel_for(batch_, grain(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t n = begin; n < end; ++n) {
+      if (is_padding(run, n, step)) {
+        std::fill_n(state.row(n), units, 0.0F);
+        if (p_.kind == RecurrentKind::kLstm)
+          std::fill_n(of_step(inner_of(run), step, units).row(n), units, 0.0F);
+        continue;
+      }
       if (p_.kind == RecurrentKind::kRnn) {
         activate(p_.activation, 0, gates.row(n), state.row(n), 0, units);
         continue;
@@ -270,10 +299,18 @@ void Recurrent::run_cells(const LayerRun& run, std::int64_t place) const {
 }
 
 void Recurrent::give_states(const LayerRun& run) const {
-  const std::int64_t last = step_at(length_ - 1);
   const auto give = [&](std::size_t state, float* to) {
-    const Rows from = of_step(state == 0 ? states_of(run) : inner_of(run), last, p_.units);
-    for (std::int64_t n = 0; n < batch_; ++n) std::copy_n(from.row(n), p_.units, to + n * p_.units);
+    for (std::int64_t n = 0; n < batch_; ++n, to += p_.units) {
+      const std::int64_t length = masked_ ? lengths(run)[n] : length_;
+      if (length == 0 && !given_) {
+        std::fill_n(to, p_.units, 0.0F);
+        continue;
+      }
+      const Rows from = length == 0 ? before(run, state, 0)
+                                    : of_step(state == 0 ? states_of(run) : inner_of(run),
+                                              p_.reverse ? 0 : length - 1, p_.units);
+      std::copy_n(from.row(n), p_.units, to);
+    }
   };
   if (keeps_states_apart()) give(0, run.outputs[0]);
   if (p_.is_cell && p_.kind == RecurrentKind::kLstm) give(1, run.outputs[1]);
@@ -307,16 +344,19 @@ void Recurrent::step_back(const LayerRun& run, std::int64_t place) const {
   float* d_state = carried(run, 0);
   if (const float* dy = run.output_derivatives[0]; dy != nullptr && !keeps_states_apart()) {
     for (std::int64_t n = 0; n < batch_; ++n)
-      for (std::int64_t j = 0; j < units; ++j)
+      for (std::int64_t j = 0; j < units && !is_padding(run, n, step); ++j)
         d_state[n * units + j] += dy[(n * length_ + step) * units + j];
   }
   cells_back(run, place);
+  const Rows carried_on{d_state, units}, kept{reinterpret_cast<float*>(run.workspace), units};
+  keep_padding(run, step, carried_on, kept);
   const bool is_gru = p_.kind == RecurrentKind::kGru;
   const std::int64_t outer = is_gru ? 2 * units : gate_width();
   const Rows gates = gates_of(run, step);
   const float* weight = run.weights[kOfState];
   sgemm(Transpose::kNo, Transpose::kNo, batch_, units, outer, 1, gates.first, gates.stride, weight,
         units, is_gru ? 1 : 0, d_state, units);
+  keep_padding(run, step, kept, carried_on);
   if (!is_gru) return;
   const Rows inner = of_step(inner_of(run), step, units);
   sgemm(Transpose::kNo, Transpose::kNo, batch_, units, units, 1, inner.first, inner.stride,
@@ -330,6 +370,12 @@ void Recurrent::cells_back(const LayerRun& run, std::int64_t place) const {
   const Rows scratch{reinterpret_cast<float*>(run.workspace), units};
   parallel_for(batch_, grain(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t n = begin; n < end; ++n) {
+      if (is_padding(run, n, step)) {
+        std::fill_n(gates.row(n), gate_width(), 0.0F);
+        if (p_.kind == RecurrentKind::kGru)
+          std::fill_n(of_step(inner_of(run), step, units).row(n), units, 0.0F);
+        continue;
+      }
       if (p_.kind == RecurrentKind::kRnn) {
         activation_derivative(p_.activation, 0, state.row(n), d_state.row(n), gates.row(n), 0,
                               units);
@@ -397,7 +443,7 @@ void Recurrent::compute_derivative(const LayerRun& run) {
     sgemm(Transpose::kNo, Transpose::kNo, batch_ * length_, features_, gate_width(), 1,
           gates_of(run, 0).first, gate_width(), run.weights[kOfInput], features_, 0,
           run.input_derivatives[0], features_);
-  for (std::size_t state = 0; 1 + state < run.inputs.size(); ++state)
+  for (std::size_t state = 0; given_ && state < states(); ++state)
     if (float* to = run.input_derivatives[1 + state])
       std::copy_n(carried(run, state), state_bytes() / sizeof(float), to);
 }
@@ -423,7 +469,7 @@ std::unique_ptr<Layer> make_recurrent(RecurrentKind kind, std::string_view type,
     if (word == "relu") p.activation = ActivationKind::kRelu;
   }
   reader.done();
-  return std::make_unique<Recurrent>(p);
+  return std::make_unique<Recurrent>(name, p);
 }
 
 }  // namespace

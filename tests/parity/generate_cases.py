@@ -304,6 +304,27 @@ def recurrent_cases():
                       step, weights)
 
 
+def padded_cases():
+    for type_, nonlinearity in [("rnn", "tanh"), ("lstm", None), ("gru", None)]:
+        more = {"nonlinearity": nonlinearity} if nonlinearity else {}
+        for reverse in (False, True):
+            for lengths in ([5, 2, 4], [1, 7], [3, 3]):
+                batch, length = len(lengths), max(lengths)
+
+                def compute(x, w, _, t=type_, r=reverse, given=lengths):
+                    # Of a sequence that runs backward every sample is turned by itself.
+                    x, outputs, ends = x[0], [], []
+                    for sample, count in enumerate(given):
+                        y, behind = recurrent(t, [x[sample:sample + 1, :count]], w, nonlinearity, r)
+                        outputs.append(F.pad(y, (0, 0, 0, x.shape[1] - count)))
+                        ends.append(behind)
+                    return [torch.cat(outputs)] + [torch.cat(end) for end in zip(*ends)]
+
+                layer(type_, {"units": 6, "reverse": reverse, "state": True, **more}, [random(batch, length, 4)],
+                      compute, recurrent_weights(type_, 4, 6, True), lengths=lengths,
+                      name=f"{type_} of {lengths} reverse={reverse}")
+
+
 def stack_cases():
     for dims in [(2, 3, 4), (1, 1, 5), (4, 7, 33)]:
         layer("unstack", {}, [random(*dims)], lambda x, w, _: [part.contiguous() for part in x[0].unbind(1)])
@@ -513,7 +534,7 @@ def schedule_cases():
 torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
               pointwise_cases, sequence_cases, axis_cases, pooling_cases,
-              joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, stack_cases):
+              joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, padded_cases, stack_cases):
     cases()
 network_cases(out, random)
 attention_cases(layer, random)

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
+#include "engine/layers/lengths.h"
 #include "engine/model/graph.h"
 #include "engine/model/realizers/insert.h"
 #include "engine/model/realizers/realizers.h"
@@ -104,6 +105,9 @@ ModelDescription realize_recurrent(const ModelDescription& model) {
     }
     const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                    [&](const Node& n) { return n.name == layer.name; });
+    if (has_lengths(graph.input_infos(*node)))
+      throw Error(ErrorCode::kInvalidArgument,
+                  "layer \"" + layer.name + "\": sequences of several lengths cannot be unrolled");
     const std::size_t first = result.layers.size();
     Unrolling(layer, *node, graph.input_infos(*node)[0].dims[1], names)
         .write(result.layers, instead);

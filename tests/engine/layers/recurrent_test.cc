@@ -57,7 +57,39 @@ TEST(Recurrent, AnyPartMayTrain) {
   }
 }
 
+// Steps of padding give zeros and take no derivative; the state behind is that of the last step
+// that counts.
+TEST(Recurrent, PaddingChangesNothing) {
+  for (const std::string type : {"rnn", "lstm", "gru"}) {
+    SCOPED_TRACE(type);
+    for (const bool reverse : {false, true}) {
+      LayerSpec spec{type,
+                     units(5, {{"reverse", reverse}, {"state", true}}),
+                     {Dims{4, 3, 2}, Dims{4}},
+                     false,
+                     {3, 1, 0, 2}};
+      expect_gradients(spec);
+      spec.properties["sequence"] = false;
+      expect_gradients(spec);
+    }
+    auto inputs = with_states(type, Dims{3, 4, 2}, 5);
+    inputs.push_back(Dims{3});
+    expect_gradients({type, units(5, {{"state", true}}), inputs, false, {4, 0, 2}});
+    LayerHarness padded({type, units(5), {Dims{2, 3, 2}, Dims{2}}, false, {3, 1}});
+    padded.forward();
+    for (std::size_t i = 20; i < 30; ++i) EXPECT_EQ(padded.output()[i], 0) << i;
+    EXPECT_NE(padded.output()[15], 0);
+  }
+}
+
 TEST(Recurrent, WhatDoesNotFitIsRefused) {
+  expect_refused({"lstm",
+                  units(5, {{"reverse", true}}),
+                  {Dims{2, 3, 4}, Dims{2, 5}, Dims{2, 5}, Dims{2}},
+                  false,
+                  {1, 2}},
+                 "nor backward from a state");
+
   expect_refused({"lstm", {}, {Dims{2, 3, 4}}}, "\"units\"");
   expect_refused({"lstm", units(5), {Dims{2, 4}}}, "takes [N, L, F], not 2x4");
   expect_refused({"lstm_cell", units(5), {Dims{2, 3, 4}}}, "takes [N, F], not 2x3x4");
