@@ -32,16 +32,16 @@ MakeLayer make_flatten;                // flatten
 MakeLayer make_fully_connected;        // fully_connected: units, bias = true, activation = "none"
 MakeLayer make_global_average_pool;    // global_average_pool: keep_dims = false
 MakeLayer make_gru;                    // gru: units, bias = true, reverse = false,
-                                       // sequence = true, state = false,
-                                       // unroll = false
+                                       // sequence = true, state = false, unroll = false
 MakeLayer make_gru_cell;               // gru_cell: units, bias = true
 MakeLayer make_huber;                  // huber: delta = 1
 MakeLayer make_identity;               // identity
 MakeLayer make_layer_norm;             // layer_norm: epsilon = 1e-5, affine = true
 MakeLayer make_location_attention;     // location_attention: filters = 32, kernel = 31
 MakeLayer make_log_softmax;            // log_softmax
-MakeLayer make_lstm;                   // lstm: as gru
-MakeLayer make_lstm_cell;              // lstm_cell: as gru_cell
+MakeLayer make_lstm;                   // lstm: units, bias = true, reverse = false,
+                                       // sequence = true, state = false, unroll = false
+MakeLayer make_lstm_cell;              // lstm_cell: units, bias = true
 MakeLayer make_matmul;                 // matmul: transpose_b = false
 MakeLayer make_max_pool;               // max_pool: kernel, stride = kernel, padding = 0,
                                        // dilation = 1, ceil_mode = false
@@ -58,9 +58,10 @@ MakeLayer make_prelu;                  // prelu: shared = false
 MakeLayer make_prepend_parameter;      // prepend_parameter: count = 1
 MakeLayer make_reciprocal;             // reciprocal
 MakeLayer make_reshape;                // reshape: dims, layout
-MakeLayer make_rnn;                    // rnn: as gru, and nonlinearity = "tanh"
-MakeLayer make_rnn_cell;               // rnn_cell: as gru_cell, and
-                                       // nonlinearity = "tanh"
+MakeLayer make_rnn;                    // rnn: units, nonlinearity = "tanh", bias = true,
+                                       // reverse = false, sequence = true, state = false,
+                                       // unroll = false
+MakeLayer make_rnn_cell;               // rnn_cell: units, nonlinearity = "tanh", bias = true
 MakeLayer make_scale;                  // scale: factor = 1, offset = 0
 MakeLayer make_sigmoid_cross_entropy;  // sigmoid_cross_entropy: reduction = "mean"
 MakeLayer make_slice;                  // slice: axis, start = 0, length, step = 1

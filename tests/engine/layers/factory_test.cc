@@ -19,12 +19,16 @@ bool is_of_another_test(const std::string& type) {
   return type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans";
 }
 
+bool is_recurrent(const std::string& type) {
+  return type.starts_with("rnn") || type.starts_with("gru") || type.starts_with("lstm");
+}
+
 Properties simple_properties(const std::string& type) {
   if (type == "multi_out") return {{"outputs", std::int64_t{2}}};
   if (type == "global_average_pool") return {};
   Properties properties;
   if (type.starts_with("conv")) properties = {{"out_channels", std::int64_t{3}}};
-  if (type == "fully_connected") properties = {{"units", std::int64_t{3}}};
+  if (type == "fully_connected" || is_recurrent(type)) properties["units"] = std::int64_t{3};
   if (type.starts_with("conv") || type.ends_with("_pool")) properties["kernel"] = std::int64_t{3};
   if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
     properties["dims"] = std::vector<std::int64_t>{3};
