@@ -1,9 +1,9 @@
 // Element-wise activations: relu, relu6, leaky_relu, sigmoid, tanh, hard_sigmoid, hard_swish, silu,
-// gelu (exact), each a layer type of its own.
+// gelu (exact), elu, softplus, mish, gelu_tanh, each a layer type of its own.
 //
-// All may work in place. The derivative of the first six reads the output, that of the last three
-// the input, so those work in place only if no derivative is asked for.
-// Property of leaky_relu: slope = 0.01, at least 0. The others have none.
+// All may work in place. The derivatives of hard_swish, silu, both GELUs and mish read the input,
+// the others the output, so those work in place only if no derivative is asked for. Properties, at
+// least 0: slope = 0.01 of leaky_relu, alpha = 1 of elu. The others have none.
 #include "base/error.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
@@ -62,12 +62,15 @@ class ActivationLayer final : public Layer {
 std::unique_ptr<Layer> make_activation(ActivationKind kind, const std::string& name,
                                        const Properties& properties) {
   PropertyReader reader(name, properties);
+  const bool elu = kind == ActivationKind::kElu;
   double slope = 0;
   if (kind == ActivationKind::kLeakyRelu) slope = reader.number("slope", 0.01);
+  if (elu) slope = reader.number("alpha", 1);
   reader.done();
   if (!(slope >= 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "layer \"" + name + "\": property \"slope\" must be at least 0");
+    throw Error(ErrorCode::kInvalidArgument, "layer \"" + name + "\": property \"" +
+                                                 (elu ? "alpha" : "slope") +
+                                                 "\" must be at least 0");
   }
   return std::make_unique<ActivationLayer>(kind, static_cast<float>(slope));
 }

@@ -37,6 +37,8 @@ MakeLayer make_gru_cell;               // gru_cell: units, bias = true
 MakeLayer make_huber;                  // huber: delta = 1
 MakeLayer make_identity;               // identity
 MakeLayer make_layer_norm;             // layer_norm: epsilon = 1e-5, affine = true
+MakeLayer make_local_response_norm;    // local_response_norm: size, alpha = 1e-4, beta = 0.75,
+                                       // bias = 1
 MakeLayer make_location_attention;     // location_attention: filters = 32, kernel = 31
 MakeLayer make_log_softmax;            // log_softmax
 MakeLayer make_lstm;                   // lstm: units, bias = true, reverse = false,
@@ -58,6 +60,8 @@ MakeLayer make_prelu;                  // prelu: shared = false
 MakeLayer make_prepend_parameter;      // prepend_parameter: count = 1
 MakeLayer make_reciprocal;             // reciprocal
 MakeLayer make_reshape;                // reshape: dims, layout
+MakeLayer make_resize;                 // resize: size, mode = "nearest",
+                                       // coordinates = "asymmetric", rounding = "floor"
 MakeLayer make_rnn;                    // rnn: units, nonlinearity = "tanh", bias = true,
                                        // reverse = false, sequence = true, state = false,
                                        // unroll = false
@@ -70,7 +74,7 @@ MakeLayer make_softmax_cross_entropy;  // softmax_cross_entropy: reduction = "me
 MakeLayer make_stack;                  // stack
 MakeLayer make_unstack;                // unstack
 
-// Each kind is a type of its own, to_string(kind). Of leaky_relu: slope = 0.01.
+// Each kind is a type of its own, to_string(kind). Of leaky_relu: slope = 0.01; of elu: alpha = 1.
 std::unique_ptr<Layer> make_activation(ActivationKind kind, const std::string& name,
                                        const Properties& properties);
 

@@ -11,6 +11,12 @@ float logistic(float x) { return 1.0f / (1.0f + exp(-x)); }
 float at_least_zero(float x) { return x < 0.0f ? 0.0f : x; }
 float at_most_six(float x) { return x > 6.0f ? 6.0f : x; }
 float hard_sigmoid(float x) { return at_most_six(at_least_zero(x + 3.0f)) * (1.0f / 6.0f); }
+float mish_share(float x) {
+  const float e = exp(-fabs(x));
+  const float numerator = 2.0f * e + (x < 0.0f ? e * e : 1.0f);
+  return numerator / (numerator + 2.0f * (x < 0.0f ? 1.0f : e * e));
+}
+float tanh_share(float x) { return logistic(x * (1.59576912161f + 0.07135481627f * x * x)); }
 float normal_share(float x) { return 0.5f * erf(x * 0.70710678118654752f) + 0.5f; }
 
 kernel void activate(global const float* in, global float* out, int kind, float below,
@@ -29,6 +35,10 @@ kernel void activate(global const float* in, global float* out, int kind, float 
     case 6: y = x * hard_sigmoid(x); break;
     case 7: y = x * logistic(x); break;
     case 8: y = x * normal_share(x); break;
+    case 9: y = x < 0.0f ? below * expm1(x) : x; break;
+    case 10: y = at_least_zero(x) + log1p(exp(-fabs(x))); break;
+    case 11: y = x * mish_share(x); break;
+    case 12: y = x * tanh_share(x); break;
   }
   out[i] = y;
 }
@@ -53,13 +63,26 @@ kernel void activation_derivative(global const float* saved, global const float*
       break;
     }
     case 8: slope = s * (exp(s * s * -0.5f) * 0.39894228040143268f) + normal_share(s); break;
+    case 9: slope = s > 0.0f ? 1.0f : s + below; break;
+    case 10: slope = -expm1(-s); break;
+    case 11: {
+      const float t = mish_share(s);
+      slope = t + s * (1.0f - t * t) * logistic(s);
+      break;
+    }
+    case 12: {
+      const float x = fmin(fmax(s, -100.0f), 100.0f), t = tanh_share(x);
+      slope = t + x * t * (1.0f - t) * (1.59576912161f + 0.2140644488f * x * x);
+      break;
+    }
   }
   dx[i] = dy[i] * slope;
 }
 )CL";
 static_assert(static_cast<int>(ActivationKind::kRelu) == 0 &&
               static_cast<int>(ActivationKind::kHardSigmoid) == 5 &&
-              static_cast<int>(ActivationKind::kGelu) == 8 && kActivationKinds.size() == 9);
+              static_cast<int>(ActivationKind::kGelu) == 8 &&
+              static_cast<int>(ActivationKind::kGeluTanh) == 12 && kActivationKinds.size() == 13);
 
 class Activation final : public StepOf<operation::Activation> {
  public:

@@ -177,7 +177,8 @@ def batch_norm_cases():
 def activation_cases():
     kinds = {"relu": F.relu, "relu6": F.relu6, "sigmoid": torch.sigmoid, "tanh": torch.tanh,
              "hard_swish": F.hardswish, "hard_sigmoid": F.hardsigmoid, "silu": F.silu,
-             "gelu": F.gelu}
+             "gelu": F.gelu, "softplus": F.softplus, "mish": F.mish,
+             "gelu_tanh": lambda x: F.gelu(x, approximate="tanh")}
     for type_, function in kinds.items():
         for dims in [(4, 33), (2, 19, 5, 3), (2, 7, 9)]:
             for scale in (1.0, 5.0):
@@ -186,6 +187,9 @@ def activation_cases():
     for slope in (0.01, 0.2):
         layer("leaky_relu", {"slope": slope}, [random(4, 33)],
               lambda x, w, _, s=slope: F.leaky_relu(x[0], s))
+    for alpha in (1.0, 0.3, 1.7):
+        for dims in [(4, 33), (2, 19, 5, 3)]:
+            layer("elu", {"alpha": alpha}, [random(*dims)], lambda x, w, _, a=alpha: F.elu(x[0], a))
     for dims, axis in [((4, 10), 1), ((2, 5, 3, 3), 1), ((2, 6, 17), 2), ((3, 1000), 1)]:
         for scale in (1.0, 10.0):
             layer("softmax", {}, [random(*dims)],
@@ -354,6 +358,28 @@ def axis_cases():
     for axis in (2, 3):
         layer("concat", {"axis": axis}, [random(*image), random(*image)],
               lambda x, w, _, a=axis: torch.cat(x, a))
+
+
+def response_norm_cases():
+    for size, alpha, beta, bias in [(5, 1e-4, 0.75, 1.0), (3, 0.7, 0.5, 2.0), (1, 1.5, 1.3, 0.5), (9, 2.0, 0.75, 1.0)]:
+        for dims in [(2, 19, 5, 3), (3, 4, 2, 2)]:
+            layer("local_response_norm", {"size": size, "alpha": alpha, "beta": beta, "bias": bias},
+                  [random(*dims) * 2],
+                  lambda x, w, _, n=size, a=alpha, b=beta, k=bias: F.local_response_norm(x[0], n, a, b, k))
+
+
+def resize_cases():
+    # Where PyTorch reads is the size's ratio, too, if it is not given another.
+    forms = [({"mode": "nearest"}, {"mode": "nearest"}),
+             ({"mode": "nearest", "coordinates": "half_pixel", "rounding": "round_prefer_ceil"},
+              {"mode": "nearest-exact"}),
+             ({"mode": "linear", "coordinates": "half_pixel"}, {"mode": "bilinear", "align_corners": False}),
+             ({"mode": "linear", "coordinates": "align_corners"}, {"mode": "bilinear", "align_corners": True})]
+    for properties, theirs in forms:
+        for image, size in [((5, 6), (10, 12)), ((5, 6), (15, 6)), ((8, 6), (4, 3)), ((3, 4), (7, 5)),
+                            ((1, 1), (3, 2)), ((9, 7), (2, 3))]:
+            layer("resize", {"size": list(size), **properties}, [random(2, 7, *image)],
+                  lambda x, w, _, s=size, t=theirs: F.interpolate(x[0], s, **t))
 
 
 def pooling_cases():
@@ -533,7 +559,7 @@ def schedule_cases():
 
 torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
-              pointwise_cases, sequence_cases, axis_cases, pooling_cases,
+              pointwise_cases, sequence_cases, axis_cases, pooling_cases, response_norm_cases, resize_cases,
               joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, padded_cases, stack_cases):
     cases()
 network_cases(out, random)

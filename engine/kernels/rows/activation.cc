@@ -130,6 +130,80 @@ struct Gelu {
   }
 };
 
+struct Elu {
+  float below;
+  template <class D, class V>
+  HWY_INLINE V value(D d, V x) const {
+    const V low = hn::Mul(hn::Set(d, below), hn::Expm1(d, x));
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), low, x);
+  }
+  template <class D, class V>
+  HWY_INLINE V slope(D d, V y) const {
+    return hn::IfThenElse(hn::Gt(y, hn::Zero(d)), hn::Set(d, 1.0F), hn::Add(y, hn::Set(d, below)));
+  }
+};
+
+// From e^-|x|, which cannot overflow.
+struct Softplus {
+  template <class D, class V>
+  HWY_INLINE V value(D d, V x) const {
+    const V e = exponential(d, hn::Neg(hn::Abs(x)));
+    return hn::Add(at_least(x, hn::Zero(d)), hn::Log1p(d, e));
+  }
+  template <class D, class V>
+  HWY_INLINE V slope(D d, V y) const {
+    return hn::Neg(hn::Expm1(d, hn::Neg(y)));
+  }
+};
+
+struct Mish {
+  // tanh(log(1 + e^x)) as a quotient of e^-|x|.
+  template <class D, class V>
+  HWY_INLINE V share(D d, V x) const {
+    const V one = hn::Set(d, 1.0F), two = hn::Set(d, 2.0F);
+    const V e = exponential(d, hn::Neg(hn::Abs(x)));
+    const V square = hn::Mul(e, e), twice = hn::Mul(two, e);
+    const auto below = hn::Lt(x, hn::Zero(d));
+    const V numerator = hn::Add(twice, hn::IfThenElse(below, square, one));
+    const V rest = hn::IfThenElse(below, two, hn::Mul(two, square));
+    return hn::Div(numerator, hn::Add(numerator, rest));
+  }
+  template <class D, class V>
+  HWY_INLINE V value(D d, V x) const {
+    return hn::Mul(x, share(d, x));
+  }
+  template <class D, class V>
+  HWY_INLINE V slope(D d, V x) const {
+    const V t = share(d, x);
+    const V steep = hn::Mul(hn::NegMulAdd(t, t, hn::Set(d, 1.0F)), logistic(d, x));
+    return hn::MulAdd(x, steep, t);
+  }
+};
+
+struct GeluTanh {
+  // (1 + tanh u) / 2 is the logistic function of 2u.
+  template <class D, class V>
+  HWY_INLINE V share(D d, V x) const {
+    const V cubic =
+        hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.07135481627F), hn::Set(d, 1.59576912161F));
+    return logistic(d, hn::Mul(x, cubic));
+  }
+  template <class D, class V>
+  HWY_INLINE V value(D d, V x) const {
+    return hn::Mul(x, share(d, x));
+  }
+  template <class D, class V>
+  HWY_INLINE V slope(D d, V x) const {
+    const V far = hn::Set(d, 100.0F);  // beyond, the share is 0 or 1 and the rest would overflow
+    x = at_most(at_least(x, hn::Neg(far)), far);
+    const V s = share(d, x);
+    const V cubic =
+        hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.2140644488F), hn::Set(d, 1.59576912161F));
+    const V steep = hn::Mul(hn::Mul(s, hn::Sub(hn::Set(d, 1.0F), s)), cubic);
+    return hn::MulAdd(x, steep, s);
+  }
+};
+
 template <class A>
 struct Value {
   A activation;
@@ -169,6 +243,14 @@ void with_activation(ActivationKind kind, float slope, const F& f) {
       return f(Silu());
     case ActivationKind::kGelu:
       return f(Gelu());
+    case ActivationKind::kElu:
+      return f(Elu{slope});
+    case ActivationKind::kSoftplus:
+      return f(Softplus());
+    case ActivationKind::kMish:
+      return f(Mish());
+    case ActivationKind::kGeluTanh:
+      return f(GeluTanh());
   }
 }
 
@@ -217,14 +299,30 @@ std::string_view to_string(ActivationKind kind) {
       return "silu";
     case ActivationKind::kGelu:
       return "gelu";
+    case ActivationKind::kElu:
+      return "elu";
+    case ActivationKind::kSoftplus:
+      return "softplus";
+    case ActivationKind::kMish:
+      return "mish";
+    case ActivationKind::kGeluTanh:
+      return "gelu_tanh";
   }
   return "?";
 }
 
-// The other three are not monotonic: two inputs share an output.
+// The others are not monotonic: two inputs share an output.
 bool derivative_from_output(ActivationKind kind) {
-  return kind != ActivationKind::kHardSwish && kind != ActivationKind::kSilu &&
-         kind != ActivationKind::kGelu;
+  switch (kind) {
+    case ActivationKind::kHardSwish:
+    case ActivationKind::kSilu:
+    case ActivationKind::kGelu:
+    case ActivationKind::kMish:
+    case ActivationKind::kGeluTanh:
+      return false;
+    default:
+      return true;
+  }
 }
 
 void activate(ActivationKind kind, float slope, const float* in, float* out, std::int64_t begin,

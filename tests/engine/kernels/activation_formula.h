@@ -28,6 +28,14 @@ inline double activation_formula(ActivationKind kind, double slope, double x) {
       return x / (1 + std::exp(-x));
     case ActivationKind::kGelu:
       return x * std::erfc(-x / std::sqrt(2.0)) / 2;
+    case ActivationKind::kElu:
+      return x > 0 ? x : slope * std::expm1(x);
+    case ActivationKind::kSoftplus:
+      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case ActivationKind::kMish:
+      return x * std::tanh(x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
+    case ActivationKind::kGeluTanh:
+      return x / (1 + std::exp(-2 * std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
   }
   return 0;
 }

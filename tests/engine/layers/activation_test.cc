@@ -20,7 +20,8 @@ TEST_P(Activation, ComputesItsFunctionFarAndNear) {
   harness.set_input(0, values);
   harness.forward();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double expected = activation_formula(GetParam(), 0.01, values[i]);
+    const double slope = GetParam() == ActivationKind::kElu ? 1 : 0.01;
+    const double expected = activation_formula(GetParam(), slope, values[i]);
     ASSERT_NEAR(harness.output()[i], expected, 2e-6 * (1 + std::abs(expected))) << values[i];
   }
 }
@@ -49,6 +50,12 @@ TEST(LeakyRelu, TakesASlope) {
   expect_gradients({"leaky_relu", {{"slope", 0.3}}, {Dims{5, 33}}});
   expect_gradients({"leaky_relu", {{"slope", 0.0}}, {Dims{5, 33}}});
   expect_refused({"leaky_relu", {{"slope", -0.1}}, {Dims{5, 3}}}, "slope");
+}
+
+TEST(Elu, TakesAnAlpha) {
+  expect_gradients({"elu", {{"alpha", 0.3}}, {Dims{5, 33}}});
+  expect_gradients({"elu", {{"alpha", 1.6}}, {Dims{5, 33}}});
+  expect_refused({"elu", {{"alpha", -0.1}}, {Dims{5, 3}}}, "\"alpha\"");
 }
 
 TEST(ActivationErrors, WrongNumberOfInputsAndUnknownProperty) {

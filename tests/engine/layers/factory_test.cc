@@ -34,6 +34,8 @@ Properties simple_properties(const std::string& type) {
     properties["dims"] = std::vector<std::int64_t>{3};
   if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 2, 1};
   if (type == "embedding") properties["rows"] = properties["width"] = std::int64_t{3};
+  if (type == "local_response_norm") properties["size"] = std::int64_t{3};
+  if (type == "resize") properties["size"] = std::int64_t{4};
   if (type == "multi_head_attention") properties["heads"] = std::int64_t{3};
   if (type == "slice") properties["length"] = std::int64_t{1};
   if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};

@@ -12,9 +12,11 @@ namespace {
 
 // Types whose F may write over input 0, and whose CD over output derivative 0.
 const std::set<std::string> kElementWise = {
-    "relu", "relu6", "leaky_relu", "sigmoid",  "tanh",    "hard_sigmoid", "hard_swish",
-    "silu", "gelu",  "add",        "multiply", "dropout", "batch_norm",   "softmax"};
-const std::set<std::string> kDerivativeFromInput = {"hard_swish", "silu", "gelu"};
+    "relu",       "relu6", "leaky_relu", "sigmoid", "tanh",       "hard_sigmoid",
+    "hard_swish", "silu",  "gelu",       "elu",     "softplus",   "mish",
+    "gelu_tanh",  "add",   "multiply",   "dropout", "batch_norm", "softmax"};
+const std::set<std::string> kDerivativeFromInput = {"hard_swish", "silu", "gelu", "mish",
+                                                    "gelu_tanh"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse",
                                        "huber"};
 // What may be the same data in another shape.
@@ -131,8 +133,8 @@ class Analysis {
   bool derivative_reads_output(int i) const {
     const std::string& type = node(i).type;
     if (type == "softmax") return true;
-    const std::set<std::string> from_output = {"relu",    "relu6", "leaky_relu",
-                                               "sigmoid", "tanh",  "hard_sigmoid"};
+    const std::set<std::string> from_output = {"relu", "relu6",        "leaky_relu", "sigmoid",
+                                               "tanh", "hard_sigmoid", "elu",        "softplus"};
     return from_output.contains(type);
   }
 
