@@ -133,13 +133,13 @@ bool may_be_seen(const std::vector<std::int64_t>& dims) {
   return dims.size() == 3 && (dims[0] == 1 || dims[0] == 3);
 }
 
-data::KindPtr plain_images(const std::vector<std::int64_t>& dims) {
+data::KindPtr plain_images(const std::vector<std::int64_t>& dims, double most) {
   data::Preprocessing p;
   p.channels = static_cast<int>(dims[0]);
   p.height = static_cast<int>(dims[1]);
   p.width = static_cast<int>(dims[2]);
   p.mean.assign(static_cast<std::size_t>(dims[0]), 0.0);
-  p.stddev.assign(static_cast<std::size_t>(dims[0]), 255.0);
+  p.stddev.assign(static_cast<std::size_t>(dims[0]), 255.0 / most);
   return data::image_kind(p);
 }
 
@@ -160,13 +160,14 @@ std::string shown(const std::vector<std::int64_t>& dims) {
 }
 
 // As its user says, in the plainest way.
-data::KindPtr kind_named(const std::string& name, const std::vector<std::int64_t>& dims) {
+data::KindPtr kind_named(const std::string& name, const std::vector<std::int64_t>& dims,
+                         double most) {
   if (name == "rows") return plain_rows(dims);
   if (!may_be_seen(dims))
     throw Error(ErrorCode::kInvalidArgument,
                 "--kind " + name + ": the model's input is " + shown(dims) +
                     ", expected 1 or 3 channels, a height and a width");
-  return name == "sound" ? plain_sounds(dims) : plain_images(dims);
+  return name == "sound" ? plain_sounds(dims) : plain_images(dims, most);
 }
 
 struct InputKind {
@@ -174,12 +175,13 @@ struct InputKind {
   std::string remark;  // that it was guessed; empty if somebody said it
 };
 
-InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph,
-                  const ModelDescription& model) {
+// most: what the brightest pixel is to the model.
+InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph, const ModelDescription& model,
+                  double most) {
   const auto& dims = model.inputs.at(0).dims;
   if (!a.preprocessing.empty())
     return {data::kind_from_json(parse(read_argument(a.preprocessing), a.preprocessing)), ""};
-  if (!a.kind.empty()) return {kind_named(a.kind, dims), ""};
+  if (!a.kind.empty()) return {kind_named(a.kind, dims, most), ""};
   if (const auto own = metadata(graph, kPreprocessingKey))
     return {data::kind_from_json(parse(*own, kPreprocessingKey)), ""};
   constexpr const char* kElse = "; if that is wrong, say --kind or --preprocessing";
@@ -190,8 +192,9 @@ InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph,
                 a.file + ": the model's input is " + shown(dims) +
                     ", which may be a photo, the spectrogram of a sound or numbers; say which: "
                     "--kind image, --kind sound or --kind rows, or describe it (--preprocessing)");
-  return {plain_images(dims),
-          "\nIts input " + shown(dims) + " is taken for a photo, scaled to 0 to 1" + kElse};
+  return {plain_images(dims, most), "\nIts input " + shown(dims) +
+                                        " is taken for a photo, scaled to 0 to " +
+                                        (most == 1 ? "1" : "255") + kElse};
 }
 
 std::string counted(const ModelDescription& model, const WeightMap& weights) {
@@ -225,6 +228,8 @@ std::string import_file(const ImportArguments& a) {
           : a.name;
   options.input_dims = a.input_dims;
   options.input_dims_name = "--input-dims";
+  options.output = a.output;
+  options.output_name = "--output";
   onnx::ImportedModel imported;
   try {
     imported = onnx::import_onnx(graph, options);
@@ -236,7 +241,8 @@ std::string import_file(const ImportArguments& a) {
   bundle.weights = std::move(imported.weights);
   bundle.task = task_of(a, graph);
   bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
-  InputKind input = kind_of(a, graph, bundle.description);
+  InputKind input = kind_of(a, graph, bundle.description, imported.takes_bytes ? 255 : 1);
+  for (const std::string& remark : imported.remarks) input.remark += "\nRemark: " + remark;
   bundle.kind = std::move(input.kind);
   bundle.calibration = calibration_of(a, graph);
   write_checked(a.folder, bundle);

@@ -53,6 +53,8 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
       .excludes(preprocessing);
   import.add_option("--input-dims=N", a.input_dims,
                     "Dims of one sample where the file leaves them open: 3 224 224");
+  import.add_option("--output=NAME", a.output,
+                    "Which of several outputs of the file is the model's");
   return import;
 }
 

@@ -1,4 +1,5 @@
-// What an import passes over or folds, against ONNX Runtime on numbers that tell it from nothing.
+// What an import passes over, folds or makes layers of, against ONNX Runtime on numbers that tell
+// it from nothing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,6 +39,34 @@ std::vector<fs::path> graphs() {
   return found;
 }
 
+void expect_near(const std::vector<float>& found, const std::vector<float>& theirs,
+                 const std::string& name) {
+  float most = 0;
+  for (const float v : theirs) most = std::max(most, std::abs(v));
+  const bool rounds = name.starts_with("rounded-");  // to a 100th of the largest, and on
+  const float of_most = rounds ? 0.06F : 1e-6F;
+  int others = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float allowed = 1e-3F * std::abs(theirs[i]) + of_most * std::max(most, 1.0F);
+    others += std::abs(found[i] - theirs[i]) <= allowed ? 0 : 1;
+  }
+  EXPECT_EQ(others, 0) << "of " << found.size();
+}
+
+void expect_like_onnx_runtime(const fs::path& file, const onnx::Graph& graph) {
+  const WeightMap expected =
+      read_safetensors(fs::path(file).replace_extension("safetensors")).tensors;
+  try {
+    const std::vector<float> found =
+        computed_in_order(onnx::import_onnx(graph), expected.at("image"));
+    const std::vector<float>& theirs = expected.at("logits").data;
+    ASSERT_EQ(found.size(), theirs.size());
+    expect_near(found, theirs, file.stem().string());
+  } catch (const Error& e) {
+    ADD_FAILURE() << e.what();
+  }
+}
+
 TEST(OnnxOperators, WhatIsPassedOverChangesNothingInOnnxRuntimeEither) {
   const std::vector<fs::path> files = graphs();
   if (files.empty()) GTEST_SKIP() << "no cases: ONNX Runtime cannot be had";
@@ -50,17 +79,10 @@ TEST(OnnxOperators, WhatIsPassedOverChangesNothingInOnnxRuntimeEither) {
       EXPECT_NE(onnx::refusal_of(graph).find("\"culprit\""), std::string::npos);
       continue;
     }
-    const WeightMap expected =
-        read_safetensors(fs::path(file).replace_extension("safetensors")).tensors;
-    const std::vector<float> found =
-        computed_in_order(onnx::import_onnx(graph), expected.at("image"));
-    const std::vector<float>& theirs = expected.at("logits").data;
-    ASSERT_EQ(found.size(), theirs.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_NEAR(found[i], theirs[i], 1e-3 * std::abs(theirs[i]) + 1e-6) << i;  // casts to 16 bits
+    expect_like_onnx_runtime(file, graph);
     ++compared;
   }
-  EXPECT_GE(compared, 30);
+  EXPECT_GE(compared, 400);
   EXPECT_GE(refused, 10);
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Small ONNX graphs of operators that an import passes over or folds, and what ONNX Runtime computes.
+"""Small ONNX graphs of operators that an import passes over, folds or makes layers of, and what ONNX
+Runtime computes.
 
     operator_cases.py FOLDER BUILD
 
 For each operator FOLDER gets NAME.onnx and NAME.safetensors: an image of numbers that tell the operator
 from nothing (fractions, negative and large ones), and the output. If passing over would be wrong and
 an import must refuse, the name begins with "refused-", and the node to be named is called "culprit".
+Graphs of layer_cases.py are called "layers-", or "rounded-" if an import leaves roundings out; "light-" are
+the models of light_models.py.
 ONNX Runtime comes from PyPI into a virtual environment below BUILD; ends with status 77 if it cannot
 be had.
 """
@@ -34,6 +37,9 @@ import onnx  # noqa: E402
 import onnxruntime  # noqa: E402
 from onnx import TensorProto as T, helper, numpy_helper  # noqa: E402
 
+import layer_cases  # noqa: E402
+import light_models  # noqa: E402
+
 OPSET, SHAPE = 13, [2, 3, 2, 2]
 NUMBERS = [0.5, -0.5, 2.75, -2.75, 0, 1, -1, 7.25, 300.5, -300.5, 1e-3, -1e-3]
 IMAGE = numpy.array(NUMBERS * 2, numpy.float32).reshape(SHAPE)
@@ -44,9 +50,12 @@ WHOLES = [T.BOOL, T.INT8, T.UINT8, T.INT16, T.UINT16, T.INT32, T.INT64, T.UINT32
 class Case:
     """A graph: x = -image at the beginning, so that a layer computes it; what behind it is `last`."""
 
-    def __init__(self):
-        self.nodes, self.constants, self.last = [], [], ""
-        self.add("Neg", ["image"])
+    def __init__(self, shape=SHAPE, opset=OPSET, dtype=T.FLOAT, channels_last=False):
+        self.nodes, self.constants, self.last = [], [], "image"
+        self.shape, self.opset, self.dtype = list(shape), opset, dtype
+        self.channels_last = channels_last  # an image that an import takes as all others
+        if dtype == T.FLOAT:
+            self.add("Neg")
         self.x = self.last
 
     def add(self, op, inputs=None, name=None, outputs=None, **attributes):
@@ -66,10 +75,11 @@ class Case:
 
     def model(self):
         self.add("Neg")
-        x = helper.make_tensor_value_info("image", T.FLOAT, ["n", *SHAPE[1:]])
+        x = helper.make_tensor_value_info("image", self.dtype, ["n", *self.shape[1:]])
         y = helper.make_tensor_value_info(self.last, T.FLOAT, None)
         graph = helper.make_graph(self.nodes, "g", [x], [y], self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],
+                                 ir_version=8 if self.opset < 20 else 10)
 
 
 def there_and_back(case, to):
@@ -149,6 +159,39 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
+def computed(model, image):
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {session.get_inputs()[0].name: image})
+    if found.size < 2 or not numpy.isfinite(found).all() or found.std() == 0:
+        raise SystemExit("its numbers tell nothing")
+    return found
+
+
+def write_layers(name, case, build):
+    """Of random numbers; whole ones if the input is."""
+    random = numpy.random.default_rng(len(name))
+    build(case)
+    model = case.model()
+    onnx.save(model, FOLDER / f"{name}.onnx")
+    dtype = helper.tensor_dtype_to_np_dtype(case.dtype)
+    image = random.standard_normal(case.shape) if case.dtype == T.FLOAT else random.integers(0, 120, case.shape)
+    image = image.astype(dtype)
+    found = computed(model, image)
+    if case.channels_last:
+        image = image.transpose(0, 3, 1, 2)
+    write_safetensors(FOLDER / f"{name}.safetensors", {"image": image, "logits": found})
+    print(name)
+
+
+def write_light(name):
+    model = light_models.written_out(name)
+    onnx.save(model, FOLDER / f"light-{name}.onnx")
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    image = numpy.random.default_rng(5).standard_normal(shape).astype(numpy.float32)
+    write_safetensors(FOLDER / f"light-{name}.safetensors", {"image": image, "logits": computed(model, image)})
+    print(f"light-{name}")
+
+
 def write_case(name, build):
     case = Case()
     build(case)
@@ -169,3 +212,7 @@ for old in FOLDER.glob("*"):
 for kind, cases in (("", PASSED_OVER), ("refused-", REFUSED), ("folded-", FOLDED)):
     for operator, builder in cases.items():
         write_case(kind + operator, builder)
+for name in light_models.NAMES:
+    write_light(name)
+for name, (arguments, builder) in layer_cases.CASES.items():
+    write_layers(name, Case(**arguments), builder)

@@ -32,11 +32,11 @@ std::int64_t Tensor::elements() const {
 }
 
 Tensor Tensor::of(std::vector<std::int64_t> dims, std::vector<float> values) {
-  return {std::move(dims), true, std::move(values), {}};
+  return {std::move(dims), true, std::move(values), {}, true};
 }
 
 Tensor Tensor::of_ints(std::vector<std::int64_t> dims, std::vector<std::int64_t> values) {
-  return {std::move(dims), false, {}, std::move(values)};
+  return {std::move(dims), false, {}, std::move(values), true};
 }
 
 std::int64_t Node::integer(const std::string& attribute, std::int64_t fallback) const {
@@ -58,6 +58,10 @@ std::vector<std::int64_t> Node::integers(const std::string& attribute,
 
 std::vector<std::string> Node::words(const std::string& attribute) const {
   return find_or(*this, attribute, std::vector<std::string>());
+}
+
+std::vector<double> Node::numbers(const std::string& attribute) const {
+  return find_or(*this, attribute, std::vector<double>());
 }
 
 const Tensor* Node::tensor(const std::string& attribute) const {

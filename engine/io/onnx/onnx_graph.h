@@ -18,6 +18,7 @@ struct Tensor {
   bool is_float = true;
   std::vector<float> floats;
   std::vector<std::int64_t> ints;
+  bool is_signed = true;  // whether the file's type has negative numbers
 
   std::int64_t elements() const;
   static Tensor of(std::vector<std::int64_t> dims, std::vector<float> values);
@@ -41,6 +42,7 @@ struct Node {
   std::vector<std::int64_t> integers(const std::string& attribute,
                                      std::vector<std::int64_t> fallback = {}) const;
   std::vector<std::string> words(const std::string& attribute) const;  // none if it is not there
+  std::vector<double> numbers(const std::string& attribute) const;
   const Tensor* tensor(const std::string& attribute) const;
 
   // For messages: node "NAME" (OP).
@@ -53,6 +55,8 @@ struct GraphValue {
   std::vector<std::int64_t> dims;  // -1: not said, or symbolic
   bool is_float = true;
   bool is_integer = false;  // of 32 or 64 bits
+  bool is_short = false;    // of 8 or 16 bits
+  bool is_byte = false;     // from 0 to 255
 };
 
 struct Graph {

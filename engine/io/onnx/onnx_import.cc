@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/io/onnx/folds/constant_folding.h"
+#include "engine/io/onnx/input_ends.h"
 #include "engine/io/onnx/operators/operators.h"
 #include "engine/io/onnx/weight_ties.h"
 #include "engine/model/graph.h"
@@ -19,8 +20,9 @@ constexpr std::size_t kMostProblemsTold = 50;
 
 // Operators that give elements of their first input alone, in whatever order and as often.
 bool keeps_elements(const std::string& op) {
-  static const std::set<std::string> kOperators = {"Identity",  "Cast",      "Reshape", "Squeeze",
-                                                   "Unsqueeze", "Transpose", "Expand",  "Gather"};
+  static const std::set<std::string> kOperators = {
+      "Identity",  "Cast",   "Reshape", "Squeeze",        "Unsqueeze",
+      "Transpose", "Expand", "Gather",  "QuantizeLinear", "DequantizeLinear"};
   return kOperators.contains(op);
 }
 
@@ -32,10 +34,35 @@ std::string text_of(const std::vector<std::int64_t>& dims) {
   return text.empty() ? "of any rank" : text;
 }
 
+// The one that is asked for, or the only one.
+std::vector<GraphValue> chosen_outputs(const Graph& graph, const ImportOptions& options) {
+  if (options.output.empty() && graph.outputs.size() < 2) return graph.outputs;
+  std::string names;
+  for (const GraphValue& output : graph.outputs) {
+    if (!options.output.empty() && output.name == options.output) return {output};
+    names += (names.empty() ? "\"" : ", \"") + output.name + "\"";
+  }
+  const std::string all = "its outputs are " + (names.empty() ? "none" : names);
+  throw Error(ErrorCode::kInvalidArgument,
+              options.output.empty()
+                  ? all + "; say which one with " + options.output_name
+                  : options.output_name + " is \"" + options.output + "\"; " + all);
+}
+
+// "conv.weight" of "conv.weight_quantized", as a quantiser names it.
+std::string without_suffix(const std::string& source) {
+  constexpr std::string_view kSuffix = "_quantized";
+  return source.ends_with(kSuffix) ? source.substr(0, source.size() - kSuffix.size()) : source;
+}
+
 class Importer {
  public:
   Importer(const Graph& graph, const ImportOptions& options)
-      : graph_(graph), options_(options), state_(graph) {}
+      : graph_(graph),
+        options_(options),
+        outputs_(chosen_outputs(graph, options)),
+        ends_(graph),
+        state_(graph, outputs_) {}
 
   ImportedModel run() {
     if (graph_.opset < kOldestOpset || graph_.opset > kNewestOpset)
@@ -75,12 +102,19 @@ class Importer {
                   "input \"" + input.name + "\": the file leaves its dims open (" + text_of(dims) +
                       ", batch first); say those of one sample with " + options_.input_dims_name +
                       ", such as 3 224 224");
-    if (!input.is_float && !input.is_integer)
+    if (!input.is_float && !input.is_integer && !input.is_short)
       throw Error(ErrorCode::kUnimplemented,
                   "input \"" + input.name + "\" is neither of floats nor of integers");
     if (dims[0] < 0) dims[0] = 1;
+    const bool turned = dims.size() == 4 && ends_.is_turned_to_channels(input.name);
+    const bool as_floats = input.is_float || ends_.becomes_floats(input.name);
     state_.add_input(input.name, dims,
-                     input.is_float ? moil::ElementType::kFloat32 : moil::ElementType::kInt32);
+                     as_floats ? moil::ElementType::kFloat32 : moil::ElementType::kInt32,
+                     turned ? View::kChannelsLast : View::kWhole);
+    takes_bytes_ = takes_bytes_ || (as_floats && input.is_byte);
+    if (as_floats && !input.is_float)
+      remarks_.push_back("input \"" + input.name +
+                         "\" is of whole numbers in the file; here it takes the same as floats");
   }
 
   // The nodes that the outputs depend on, each behind those that feed it.
@@ -113,7 +147,7 @@ class Importer {
       marks[it->second] = Mark::kOpen;
       stack.emplace_back(it->second, 0);
     };
-    for (const GraphValue& output : graph_.outputs) {
+    for (const GraphValue& output : outputs_) {
       enter(output.name, "the graph's output");
       while (!stack.empty()) {
         auto& [i, next] = stack.back();
@@ -172,6 +206,8 @@ class Importer {
     value.constant = std::make_shared<Tensor>(std::move(folded));
     if (keeps_elements(node.op)) value.source = source_of(node);
     if (value.constant->is_float) value.root = roots_of(node);
+    if (node.op == "DequantizeLinear" && value.constant->elements() > 1)
+      value.root = without_suffix(node.inputs[0]);
     state_.set(node.outputs[0], std::move(value));
   }
 
@@ -199,7 +235,7 @@ class Importer {
   std::string source_of(const Node& node) const {
     const std::string& own = node.outputs[0];
     if (node.op == "Identity" && own[0] != '/' && !parameter_of(own).empty()) return own;
-    return state_.find(node.inputs[0])->source;
+    return without_suffix(state_.find(node.inputs[0])->source);
   }
 
   void tell(const Node& node, const std::string& what) {
@@ -217,7 +253,7 @@ class Importer {
   }
 
   void set_outputs() {
-    for (const GraphValue& output : graph_.outputs) {
+    for (const GraphValue& output : outputs_) {
       const std::string& name = output.name;
       const Value* value = state_.find(name);
       Node reader{name, "output", "", {name}, {}, {}};
@@ -231,7 +267,7 @@ class Importer {
                     "output \"" + name + "\" does not have the batch first");
       state_.description().outputs.push_back(value->layer);
     }
-    if (graph_.outputs.empty()) throw Error(ErrorCode::kBadData, "the graph has no output");
+    if (outputs_.empty()) throw Error(ErrorCode::kBadData, "the graph has no output");
   }
 
   // Layers that became part of others are dropped, and every weight is held against its layer.
@@ -240,7 +276,12 @@ class Importer {
     sort_layers(description);
     description.name = options_.name.empty() ? graph_.name : options_.name;
     if (description.name.empty()) description.name = "model";
-    ImportedModel model{realize_pruning(description), {}};
+    ImportedModel model{realize_pruning(description), {}, remarks_, takes_bytes_};
+    if (const int count = state_.quantizations(); count > 0)
+      model.remarks.push_back(
+          "it is quantised; it is imported as the floats that its numbers stand "
+          "for, and " +
+          std::to_string(count) + " roundings of activations are left out");
     take_weights(model);
     tie_weights(state_.ties(), model);
     fold_classifier_norm(model.description, model.weights);
@@ -296,7 +337,11 @@ class Importer {
 
   const Graph& graph_;
   const ImportOptions& options_;
+  const std::vector<GraphValue> outputs_;
+  const InputEnds ends_;
   ImportState state_;
+  std::vector<std::string> remarks_;
+  bool takes_bytes_ = false;
   std::vector<std::string> problems_;
 };
 

@@ -105,6 +105,7 @@ Tensor read_tensor(const pb::TensorProto& tensor, const fs::path& folder) {
   result.dims.assign(tensor.dims().begin(), tensor.dims().end());
   const std::int64_t count = checked_elements(result.dims, what);
   result.is_float = is_float_type(tensor.data_type(), what);
+  result.is_signed = is_signed_type(tensor.data_type());
   if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
     const std::uint64_t bytes = raw_bytes(tensor.data_type(), count);
     decode_raw(external_bytes(tensor, bytes, folder), tensor.data_type(), count, what, result);
@@ -165,6 +166,10 @@ GraphValue read_value(const pb::ValueInfoProto& proto) {
                    type.elem_type() == pb::TensorProto::DOUBLE;
   value.is_integer =
       type.elem_type() == pb::TensorProto::INT32 || type.elem_type() == pb::TensorProto::INT64;
+  value.is_byte = type.elem_type() == pb::TensorProto::UINT8;
+  value.is_short = value.is_byte || type.elem_type() == pb::TensorProto::INT8 ||
+                   type.elem_type() == pb::TensorProto::INT16 ||
+                   type.elem_type() == pb::TensorProto::UINT16;
   for (const auto& dim : type.shape().dim())
     value.dims.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
   return value;

@@ -145,6 +145,19 @@ bool is_float_type(std::int32_t type, const std::string& what) {
   }
 }
 
+bool is_signed_type(std::int32_t type) {
+  switch (type) {
+    case Proto::BOOL:
+    case Proto::UINT8:
+    case Proto::UINT16:
+    case Proto::UINT32:
+    case Proto::UINT64:
+      return false;
+    default:
+      return true;
+  }
+}
+
 void decode_raw(std::span<const std::uint8_t> bytes, std::int32_t type, std::int64_t count,
                 const std::string& what, Tensor& result) {
   const auto n = static_cast<std::size_t>(count);

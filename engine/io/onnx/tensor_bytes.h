@@ -27,6 +27,9 @@ std::int64_t checked_elements(const std::vector<std::int64_t>& dims, const std::
 
 bool is_float_type(std::int32_t data_type, const std::string& what);
 
+// Whether it has numbers below zero.
+bool is_signed_type(std::int32_t data_type);
+
 // What so many elements take in a file.
 std::uint64_t raw_bytes(std::int32_t data_type, std::int64_t count);
 

@@ -14,7 +14,7 @@ void add_plain(LayerWriter& w) {
 
 constexpr char kHardSwish[] = "HardSwish", kIdentity[] = "Identity", kMul[] = "Mul",
                kReciprocal[] = "Reciprocal", kRelu[] = "Relu", kSigmoid[] = "Sigmoid",
-               kTanh[] = "Tanh";
+               kSoftplus[] = "Softplus", kTanh[] = "Tanh";
 
 void add_conv(LayerWriter& w) {
   std::vector<std::string> from = w.inputs();
@@ -110,6 +110,39 @@ void add_silu(LayerWriter& w) {
   w.emit("Mul", {w.inputs()[0], gate});
 }
 
+void add_elu(LayerWriter& w) {
+  w.emit("Elu", w.inputs(), {}, {{"alpha", w.reader().number("alpha", 1)}});
+}
+
+void add_mish(LayerWriter& w) {
+  const std::string softplus = w.emit_part("Softplus", w.inputs(), "softplus");
+  w.emit("Mul", {w.inputs()[0], w.emit_part("Tanh", {softplus}, "tanh")});
+}
+
+void add_response_norm(LayerWriter& w) {
+  w.emit("LRN", w.inputs(), {},
+         {{"size", w.reader().integer("size")},
+          {"alpha", w.reader().number("alpha", 1e-4)},
+          {"beta", w.reader().number("beta", 0.75)},
+          {"bias", w.reader().number("bias", 1)}});
+}
+
+void add_resize(LayerWriter& w) {
+  const Ints size = w.two("size", 1);
+  const ::moil::Dims& x = w.input_info().dims;
+  const std::string shape = w.emit_part("Shape", w.inputs(), "shape");
+  const std::string samples =
+      w.emit_part("Slice", {shape, w.add_ints("first", {0}), w.add_ints("second", {1})}, "batch");
+  const std::string sizes =
+      w.emit_part("Concat", {samples, w.add_ints("size", {x[1], size[0], size[1]})}, "sizes",
+                  {{"axis", std::int64_t{0}}});
+  std::map<std::string, Attribute> attributes = {
+      {"mode", w.reader().word("mode", "nearest")},
+      {"coordinate_transformation_mode", w.reader().word("coordinates", "asymmetric")},
+      {"nearest_mode", w.reader().word("rounding", "floor")}};
+  w.emit("Resize", {w.inputs()[0], "", "", sizes}, {}, std::move(attributes));
+}
+
 }  // namespace
 
 void add_image_writers(LayerWriters& writers) {
@@ -120,19 +153,24 @@ void add_image_writers(LayerWriters& writers) {
       {"concat", add_concat},
       {"conv2d", add_conv},
       {"dropout", add_dropout},
+      {"elu", add_elu},
       {"flatten", add_flatten},
       {"global_average_pool", add_global_average_pool},
       {"hard_sigmoid", add_hard_sigmoid},
       {"hard_swish", add_plain<kHardSwish>},
       {"identity", add_plain<kIdentity>},
       {"leaky_relu", add_leaky_relu},
+      {"local_response_norm", add_response_norm},
       {"max_pool", add_max_pool},
+      {"mish", add_mish},
       {"multiply", add_plain<kMul>},
       {"reciprocal", add_plain<kReciprocal>},
       {"relu", add_plain<kRelu>},
       {"relu6", add_relu6},
+      {"resize", add_resize},
       {"sigmoid", add_plain<kSigmoid>},
       {"silu", add_silu},
+      {"softplus", add_plain<kSoftplus>},
       {"tanh", add_plain<kTanh>},
   });
 }

@@ -76,6 +76,20 @@ void add_gelu(LayerWriter& w) {
   w.emit("Mul", {product, w.add_number("half", 0.5F)});
 }
 
+// As PyTorch writes it before opset 20.
+void add_gelu_tanh(LayerWriter& w) {
+  const std::string x = w.inputs()[0];
+  const std::string square = w.emit_part("Mul", {x, x}, "square");
+  const std::string cube = w.emit_part("Mul", {x, square}, "cube");
+  const std::string bend = w.emit_part("Mul", {w.add_number("bend", 0.044715F), cube}, "bent");
+  const std::string sum = w.emit_part("Add", {x, bend}, "sum");
+  const std::string inner = w.emit_part("Mul", {w.add_number("steep", 0.797884561F), sum}, "inner");
+  const std::string tanh = w.emit_part("Tanh", {inner}, "tanh");
+  const std::string raised = w.emit_part("Add", {w.add_number("one", 1), tanh}, "raised");
+  const std::string product = w.emit_part("Mul", {x, raised}, "product");
+  w.emit("Mul", {w.add_number("half", 0.5F), product});
+}
+
 void add_mat_mul(LayerWriter& w) {
   std::vector<std::string> from = w.inputs();
   if (w.flag("transpose_b", false)) {
@@ -185,6 +199,7 @@ void add_sequence_writers(LayerWriters& writers) {
       {"embedding", add_embedding},
       {"fully_connected", add_product},
       {"gelu", add_gelu},
+      {"gelu_tanh", add_gelu_tanh},
       {"layer_norm", add_layer_norm},
       {"log_softmax", add_softmax<kLogSoftmax>},
       {"matmul", add_mat_mul},

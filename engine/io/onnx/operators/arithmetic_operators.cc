@@ -15,8 +15,21 @@ std::size_t constant_input(const ImportState& state, const Node& node) {
   return state.is_constant(node, 1) ? 1 : state.is_constant(node, 0) ? 0 : 2;
 }
 
+// A line makes one of the other; else both are as in the file.
+void agree_on_view(ImportState& state, Value& a, Value& b) {
+  Value& other = a.is_line() ? b : a;
+  const Value& line = a.is_line() ? a : b;
+  const bool may_be =
+      other.view == View::kWhole && file_dims(other) == file_dims(line) && other.batch_axis == 0;
+  if (line.view == View::kOneRow && may_be) other = state.as_line(other);
+  if (a.view == b.view) return;
+  a = state.as_rows(a);
+  b = state.as_rows(b);
+}
+
 // Both get one layout and have the batch in one place.
 void agree(ImportState& state, Value& a, Value& b) {
+  if (a.view != b.view) agree_on_view(state, a, b);
   if (a.batch_axis != b.batch_axis && file_dims(a) != file_dims(b))
     throw Unsupported("its inputs do not fit together");
   if (a.is_image() == b.is_image() || a.info.dims.rank() != b.info.dims.rank()) return;
@@ -30,7 +43,7 @@ void import_add(ImportState& state, const Node& node) {
     if (x.form == Form::kPending) return mark_pending(state, node, x);
     return add_constant(state, node, 1 - c, constant_of(state, node, c, x));
   }
-  Value a = state.data(node, 0), b = state.data(node, 1);
+  Value a = state.pixels(node, 0), b = state.pixels(node, 1);
   agree(state, a, b);
   state.add_layer(node, "add", {&a, &b});
 }
@@ -44,10 +57,10 @@ void import_sub(ImportState& state, const Node& node) {
     return add_constant(state, node, 0, c);
   }
   if (is_centred(state, node)) return mark_pending(state, node, state.unfinished_data(node, 0));
-  Value b = state.data(node, 1);
+  Value b = state.pixels(node, 1);
   Value negative = state.add_layer(node, "scale", {&b}, {{"factor", -1.0}});
   if (at == 2) {
-    Value a = state.data(node, 0);
+    Value a = state.pixels(node, 0);
     agree(state, a, negative);
     state.add_layer(node, "add", {&a, &negative});
     return;
@@ -64,6 +77,8 @@ bool multiply_by_own(ImportState& state, const Node& node, const Value& x, const
     state.add_layer(node, "silu", {&x});
   } else if (gate.form == Form::kHardSigmoid) {
     state.add_layer(node, "hard_swish", {&x});
+  } else if (gate.form == Form::kTanhSoftplus) {
+    state.add_layer(node, "mish", {&x});
   } else if (gate.form == Form::kClipped) {
     state.add_layer(node, "multiply", {&x, &gate});
     mark(state, node, Form::kTimesClipped, x.layer);
@@ -89,7 +104,7 @@ void import_mul(ImportState& state, const Node& node) {
   if (c < 2)
     return multiply_constant(state, node, 1 - c,
                              constant_of(state, node, c, state.unfinished_data(node, 1 - c)));
-  multiply_values(state, node, state.data(node, 0), state.data(node, 1));
+  multiply_values(state, node, state.pixels(node, 0), state.pixels(node, 1));
 }
 
 void import_div(ImportState& state, const Node& node) {
@@ -100,9 +115,9 @@ void import_div(ImportState& state, const Node& node) {
     for (float& v : c.values) v = 1 / v;
     return multiply_constant(state, node, 0, c);
   }
-  const Value divisor = state.data(node, 1);
+  const Value divisor = state.pixels(node, 1);
   const Value inverse = state.add_layer(node, "reciprocal", {&divisor});
-  if (at == 2) return multiply_values(state, node, state.data(node, 0), inverse);
+  if (at == 2) return multiply_values(state, node, state.pixels(node, 0), inverse);
   const Constant c = constant_of(state, node, 0, divisor);
   if (c.is(1)) return;
   Node product = node;
@@ -111,18 +126,47 @@ void import_div(ImportState& state, const Node& node) {
 }
 
 void import_reciprocal(ImportState& state, const Node& node) {
-  state.add_layer(node, "reciprocal", {&state.data(node, 0)});
+  state.add_layer(node, "reciprocal", {&state.pixels(node, 0)});
 }
 
 void import_neg(ImportState& state, const Node& node) {
-  state.add_layer(node, "scale", {&state.data(node, 0)}, {{"factor", -1.0}});
+  state.add_layer(node, "scale", {&state.pixels(node, 0)}, {{"factor", -1.0}});
 }
 
 void import_pow(ImportState& state, const Node& node) {
   if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
-  const Value x = state.data(node, 0);
-  if (!is_number(state, node, 1, 2)) throw Unsupported("only squares are supported");
-  state.add_layer(node, "multiply", {&x, &x});
+  const Value x = state.pixels(node, 0);
+  const bool cube = is_number(state, node, 1, 3);
+  if (!cube && !is_number(state, node, 1, 2))
+    throw Unsupported("only squares and cubes are supported");
+  const Value square = state.add_layer(node, "multiply", {&x, &x});
+  if (cube) state.add_layer(node, "multiply", {&square, &x});
+}
+
+// Of any number of tensors of the same dims.
+void import_sum(ImportState& state, const Node& node) {
+  if (node.inputs.size() == 2) return import_add(state, node);
+  if (node.inputs.size() == 1) return state.alias(node, state.pixels(node, 0));
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    values.push_back(state.pixels(node, i));
+    agree(state, values[0], values[i]);
+  }
+  std::vector<const Value*> from;
+  for (Value& value : values) {
+    agree(state, values[0], value);
+    from.push_back(&value);
+  }
+  if (from.empty()) throw Unsupported("it has no inputs");
+  state.add_layer(node, "add", from);
+}
+
+void import_mean(ImportState& state, const Node& node) {
+  import_sum(state, node);
+  if (node.inputs.size() < 2) return;
+  const Value sum = *state.find(node.outputs[0]);
+  const double share = 1 / static_cast<double>(node.inputs.size());
+  state.add_layer(node, "scale", {&sum}, {{"factor", share}});
 }
 
 // Parts of chains alone.
@@ -134,6 +178,8 @@ void import_part(ImportState& state, const Node& node) {
 
 void add_arithmetic_operators(Operators& operators) {
   operators.insert({{"Add", import_add},
+                    {"Sum", import_sum},
+                    {"Mean", import_mean},
                     {"Sub", import_sub},
                     {"Mul", import_mul},
                     {"Div", import_div},

@@ -30,7 +30,33 @@ std::vector<std::size_t> permutation(const Node& node, std::size_t rank) {
   return order;
 }
 
+// A line's pixels one after the other, which is how they lie in memory.
+void turn_line(ImportState& state, const Node& node, const Value& x) {
+  const bool row = x.view == View::kOneRow;
+  Value v = x;
+  v.view = View::kWhole;
+  v = state.add_layer(node, "permute", {&v},
+                      permute_properties(v, row ? Ints{0, 3, 2, 1} : Ints{0, 2, 3, 1}));
+  const ::moil::Dims& d = x.info.dims;
+  state.set_dims(node, v, {d[0], d[row ? 3 : 2], d[1]}, 0);
+}
+
+// Images of another view, whose transposition moves nothing.
+bool transpose_view(ImportState& state, const Node& node) {
+  Value x = state.pixels(node, 0);
+  const Ints given = node.integers("perm");
+  if (x.is_line() && given == Ints{0, 2, 1}) {
+    turn_line(state, node, x);
+    return true;
+  }
+  if (x.view != View::kChannelsLast || given != Ints{0, 3, 1, 2}) return false;
+  x.view = View::kWhole;
+  state.alias(node, x);
+  return true;
+}
+
 void import_transpose(ImportState& state, const Node& node) {
+  if (transpose_view(state, node)) return;
   const Value x = state.data(node, 0);
   const Ints before = file_dims(x);
   const std::vector<std::size_t> order = permutation(node, before.size());
@@ -92,7 +118,7 @@ std::vector<Part> parts_of(const ImportState& state, const Node& node, std::size
 }
 
 void import_slice(ImportState& state, const Node& node) {
-  Value x = state.data(node, 0);
+  Value x = state.pixels(node, 0);
   const Ints dims = file_dims(x);
   for (const Part& part : parts_of(state, node, dims.size())) {
     const std::int64_t size = dims[static_cast<std::size_t>(part.axis)];
@@ -160,7 +186,7 @@ Ints split_sizes(const ImportState& state, const Node& node, std::int64_t size) 
 }
 
 void import_split(ImportState& state, const Node& node) {
-  const Value x = state.data(node, 0);
+  const Value x = state.pixels(node, 0);
   const Ints dims = file_dims(x);
   const std::size_t axis = axis_of(node, node.integer("axis", 0), dims.size());
   const Ints sizes = split_sizes(state, node, dims[axis]);
@@ -204,16 +230,27 @@ void prepend(ImportState& state, const Node& node, std::size_t axis) {
                   parameter_of(state.find(node.inputs[0])->source));
 }
 
+bool have_one_view(ImportState& state, const Node& node) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (state.is_constant(node, i) || state.pixels(node, i).view != state.pixels(node, 0).view)
+      return false;
+  return true;
+}
+
 void import_concat(ImportState& state, const Node& node) {
   if (node.inputs.empty()) throw Unsupported("it has no inputs");
   const bool token = node.inputs.size() == 2 && state.is_constant(node, 0);
-  const Value first = state.data(node, token ? 1 : 0);
+  const bool one_view = have_one_view(state, node);
+  const auto value_at = [&](std::size_t i) {
+    return one_view ? state.pixels(node, i) : state.data(node, i);
+  };
+  const Value first = value_at(token ? 1 : 0);
   const std::size_t axis = axis_of(node, node.integer("axis", 1), file_dims(first).size());
   if (token) return prepend(state, node, axis);
   std::vector<Value> values;
   bool images = true;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    values.push_back(state.data(node, i));
+    values.push_back(value_at(i));
     images = images && values[i].is_image();
     if (values[i].batch_axis != first.batch_axis)
       throw Unsupported("its inputs do not fit together");

@@ -1,4 +1,5 @@
 // GELU and layer normalisation as exporters write them in several nodes.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -19,9 +20,62 @@ const Node* producer_of(const ImportState& state, const Node& node, std::size_t 
   return before != nullptr && before->domain.empty() && before->op == op ? before : nullptr;
 }
 
-// The name of x if `node` is 1 + erf(x / sqrt 2); empty otherwise.
+const Tensor* number_in(const ImportState& state, const Node& node, std::size_t input) {
+  if (!state.is_constant(node, input)) return nullptr;
+  const Tensor& tensor = state.constant(node, input);
+  return tensor.elements() == 1 && tensor.is_float ? &tensor : nullptr;
+}
+
+// A product of copies of x and of numbers; false if there is something else in it.
+struct Power {
+  std::string x;
+  int degree = 0;
+  double factor = 1;
+};
+
+bool multiply_in(const ImportState& state, const Node& node, int depth, Power& power) {
+  if (node.op == "Pow" && node.inputs.size() == 2 && node.inputs[0] == power.x &&
+      is_number(state, node, 1, 3)) {
+    power.degree += 3;
+    return true;
+  }
+  if (node.op != "Mul" || node.inputs.size() != 2 || depth > kDeepestProduct) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node* before = state.producer(node.inputs[i]);
+    if (node.inputs[i] == power.x)
+      ++power.degree;
+    else if (const Tensor* number = number_in(state, node, i))
+      power.factor *= static_cast<double>(number->floats[0]);
+    else if (before == nullptr || !multiply_in(state, *before, depth + 1, power))
+      return false;
+  }
+  return true;
+}
+
+// The name of x if `node` is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)); empty otherwise.
+std::string tanh_share_of(const ImportState& state, const Node& node) {
+  const Node *tanh = nullptr, *line = nullptr, *sum = nullptr;
+  for (const std::size_t one : {0U, 1U})
+    if (is_number(state, node, one, 1)) tanh = producer_of(state, node, 1 - one, "Tanh");
+  if (tanh != nullptr) line = producer_of(state, *tanh, 0, "Mul");
+  for (const std::size_t c : {0U, 1U})
+    if (line != nullptr && is_number(state, *line, c, std::sqrt(2 / std::acos(-1.0))))
+      sum = producer_of(state, *line, 1 - c, "Add");
+  for (const std::size_t i : {0U, 1U}) {
+    if (sum == nullptr || sum->inputs.size() != 2) break;
+    const Node* cube = state.producer(sum->inputs[1 - i]);
+    Power power{sum->inputs[i]};
+    if (cube != nullptr && multiply_in(state, *cube, 0, power) && power.degree == 3 &&
+        near(power.factor, 0.044715))
+      return power.x;
+  }
+  return {};
+}
+
+// The name of x if `node` is 1 + erf(x / sqrt 2), or the like by tanh; empty otherwise.
 std::string share_of(const ImportState& state, const Node& node) {
   if (node.op != "Add" || node.inputs.size() != 2) return {};
+  if (std::string x = tanh_share_of(state, node); !x.empty()) return x;
   for (const std::size_t one : {0U, 1U}) {
     if (!is_number(state, node, one, 1)) continue;
     const Node* erf = producer_of(state, node, 1 - one, "Erf");
@@ -58,8 +112,17 @@ void find_shares(const ImportState& state, const Node& node, int depth,
 struct Factors {
   std::string x;
   int halves = 0, shares = 0, values = 0, others = 0;
+  bool by_tanh = false;
   std::string value = {};
 };
+
+// Whether a factor of the product is x's share.
+bool has_share(const ImportState& state, const Node& product, const std::string& x) {
+  return std::any_of(product.inputs.begin(), product.inputs.end(), [&](const std::string& name) {
+    const Node* before = state.producer(name);
+    return before != nullptr && share_of(state, *before) == x;
+  });
+}
 
 void gather(const ImportState& state, const Node& node, int depth, Factors& found) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -72,21 +135,16 @@ void gather(const ImportState& state, const Node& node, int depth, Factors& foun
       ++found.others;
     } else if (before != nullptr && share_of(state, *before) == found.x) {
       ++found.shares;
+      found.by_tanh = !tanh_share_of(state, *before).empty();
     } else if (product != nullptr &&
-               (is_pending(state, node, i) || is_number(state, *product, 0, 0.5) ||
-                is_number(state, *product, 1, 0.5))) {
+               (has_share(state, *product, found.x) || is_pending(state, node, i) ||
+                is_number(state, *product, 0, 0.5) || is_number(state, *product, 1, 0.5))) {
       gather(state, *product, depth + 1, found);
     } else {
       ++found.values;
       found.value = name;
     }
   }
-}
-
-const Tensor* number_in(const ImportState& state, const Node& node, std::size_t input) {
-  if (!state.is_constant(node, input)) return nullptr;
-  const Tensor& tensor = state.constant(node, input);
-  return tensor.elements() == 1 && tensor.is_float ? &tensor : nullptr;
 }
 
 // Whether `node` is the mean over the last axis, which it keeps, of a value like x.
@@ -184,9 +242,9 @@ bool import_gelu_chain(ImportState& state, const Node& node) {
     if (found.halves != 1 || found.shares != 1 || found.values != 1 || found.others != 0) continue;
     Node reader = node;
     reader.inputs = {found.value, x};
-    const Value source = state.data(reader, 0);
-    if (source.layer != state.data(reader, 1).layer) continue;
-    state.add_layer(node, "gelu", {&source});
+    const Value source = state.pixels(reader, 0);
+    if (source.layer != state.pixels(reader, 1).layer) continue;
+    state.add_layer(node, found.by_tanh ? "gelu_tanh" : "gelu", {&source});
     return true;
   }
   return false;

@@ -8,18 +8,33 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+// The file's dims of one sample.
+Ints sample_dims(const Value& x) {
+  Ints dims = file_dims(x);
+  if (x.batch_axis >= 0) dims.erase(dims.begin() + x.batch_axis);
+  return dims;
+}
+
 bool is_row(const Ints& sample, const Value& x) {
-  const auto dims = x.info.dims.values();
-  if (sample.empty() || sample.size() + 1 > dims.size()) return false;
+  const Ints dims = sample_dims(x);
+  if (sample.empty() || sample.size() > dims.size()) return false;
   return std::equal(sample.rbegin(), sample.rend(), dims.rbegin());
 }
 
 // The same, or 1 instead.
 bool meets_row(const Ints& sample, const Value& x) {
-  const auto dims = x.info.dims.values();
-  if (sample.empty() || sample.size() + 1 > dims.size()) return false;
+  const Ints dims = sample_dims(x);
+  if (sample.empty() || sample.size() > dims.size()) return false;
   return std::equal(sample.rbegin(), sample.rend(), dims.rbegin(),
                     [](std::int64_t own, std::int64_t other) { return own == other || own == 1; });
+}
+
+// One number for each channel of an image, as the file's axes have them.
+bool is_one_a_channel(const Ints& dims, const Value& x) {
+  if (x.batch_axis != 0 || x.info.dims.rank() != 4) return false;
+  const std::int64_t channels = x.info.dims[1];
+  if (x.view == View::kChannelsLast) return dims == Ints{1, 1, 1, channels};
+  return dims == (x.is_line() ? Ints{1, channels, 1} : Ints{1, channels, 1, 1});
 }
 
 // One number for each of a row's last `size` places, whatever axes of one are before them.
@@ -45,8 +60,7 @@ Constant constant_of(ImportState& state, const Node& node, std::size_t input, co
   const std::size_t rank = file_dims(x).size();
   Ints dims = tensor.dims;
   if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
-  const bool channels =
-      rank == 4 && x.batch_axis == 0 && dims.size() == 4 && dims == Ints{1, x.info.dims[1], 1, 1};
+  const bool channels = is_one_a_channel(dims, x);
   c.kind = channels ? Constant::Kind::kChannels : Constant::Kind::kRow;
   if (channels) return c;
   const auto batch = static_cast<std::size_t>(std::max(x.batch_axis, 0));
@@ -76,7 +90,7 @@ bool add_bias(ImportState& state, const Node& node, std::size_t input, const Con
   if (!std::holds_alternative<bool>(before->properties["bias"]) ||
       std::get<bool>(before->properties["bias"]))
     return false;
-  const Value x = state.data(node, input);
+  const Value x = state.pixels(node, input);
   const std::int64_t channels = x.is_image() ? x.info.dims[1] : x.info.dims.back();
   const bool row = !x.is_image() && is_one_a_feature(bias, channels);
   if (bias.kind == Constant::Kind::kRow && !row) return false;
@@ -141,7 +155,7 @@ bool scale_normalised(ImportState& state, const Node& node, std::size_t input, c
 
 void add_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c) {
   if (shift_normalised(state, node, input, c) || add_bias(state, node, input, c)) return;
-  const Value x = state.data(node, input);
+  const Value x = state.pixels(node, input);
   if (c.kind == Constant::Kind::kRow) return add_row(state, node, "add_parameter", x, c);
   if (c.kind == Constant::Kind::kChannels) return add_affine(state, node, x, {1.0F}, c.values);
   state.add_layer(node, "scale", {&x}, {{"offset", shortest(c.values[0])}});
@@ -151,7 +165,7 @@ void add_constant(ImportState& state, const Node& node, std::size_t input, const
 // A sixth of what an earlier node made may be the end of an activation.
 void multiply_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c) {
   if (scale_normalised(state, node, input, c)) return;
-  const Value x = state.data(node, input);
+  const Value x = state.pixels(node, input);
   Value source = x;
   source.layer = x.of;
   if (c.is(1.0 / 6) && x.form == Form::kClipped) {

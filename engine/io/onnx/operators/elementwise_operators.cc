@@ -1,6 +1,7 @@
 // Activations.
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "engine/io/onnx/element_type.h"
 #include "engine/io/onnx/folds/constant_folding.h"
@@ -12,26 +13,64 @@ namespace {
 
 template <const char* kType>
 void import_activation(ImportState& state, const Node& node) {
-  state.add_layer(node, kType, {&state.data(node, 0)});
+  state.add_layer(node, kType, {&state.pixels(node, 0)});
 }
 
-constexpr char kReluLayer[] = "relu", kTanhLayer[] = "tanh", kHardSwishLayer[] = "hard_swish";
+constexpr char kReluLayer[] = "relu", kHardSwishLayer[] = "hard_swish", kMishLayer[] = "mish";
 
-void import_sigmoid(ImportState& state, const Node& node) {
-  const std::string x = state.data(node, 0).layer;
-  state.add_layer(node, "sigmoid", {&state.data(node, 0)});
-  mark(state, node, Form::kSigmoid, x);
+// Functions of x that a product with x makes one activation of.
+template <const char* kType, Form kForm>
+void import_gate(ImportState& state, const Node& node) {
+  const Value x = state.pixels(node, 0);
+  state.add_layer(node, kType, {&x});
+  mark(state, node, kForm, x.layer);
+}
+
+constexpr char kSigmoidLayer[] = "sigmoid", kSoftplusLayer[] = "softplus";
+
+void import_tanh(ImportState& state, const Node& node) {
+  const Value x = state.pixels(node, 0);
+  state.add_layer(node, "tanh", {&x});
+  if (x.form == Form::kSoftplus) mark(state, node, Form::kTanhSoftplus, x.of);
+}
+
+Value elu_of(ImportState& state, const Node& node, const Value& x, double alpha) {
+  Properties properties;
+  if (alpha != 1) properties["alpha"] = alpha;
+  return state.add_layer(node, "elu", {&x}, std::move(properties));
+}
+
+void import_elu(ImportState& state, const Node& node) {
+  (void)elu_of(state, node, state.pixels(node, 0), tidy(node.number("alpha", 1)));
+}
+
+Value scaled(ImportState& state, const Node& node, const Value& x, double factor) {
+  return factor == 1 ? x : state.add_layer(node, "scale", {&x}, {{"factor", factor}});
+}
+
+void import_selu(ImportState& state, const Node& node) {
+  const double alpha = tidy(node.number("alpha", 1.67326319217681884765625)),
+               gamma = tidy(node.number("gamma", 1.05070102214813232421875));
+  const Value x = elu_of(state, node, state.pixels(node, 0), alpha);
+  state.alias(node, scaled(state, node, x, gamma));
+}
+
+void import_celu(ImportState& state, const Node& node) {
+  const double alpha = tidy(node.number("alpha", 1));
+  if (!(alpha > 0)) throw Unsupported("its alpha is not above 0");
+  const Value x = elu_of(state, node, scaled(state, node, state.pixels(node, 0), 1 / alpha), 1);
+  state.alias(node, scaled(state, node, x, alpha));
 }
 
 void import_leaky_relu(ImportState& state, const Node& node) {
-  state.add_layer(node, "leaky_relu", {&state.data(node, 0)},
+  state.add_layer(node, "leaky_relu", {&state.pixels(node, 0)},
                   {{"slope", tidy(node.number("alpha", 0.01))}});
 }
 
 // With other numbers than PyTorch's it is a line and its limits.
 void import_hard_sigmoid(ImportState& state, const Node& node) {
   const double alpha = node.number("alpha", 0.2), beta = node.number("beta", 0.5);
-  const Value x = state.data(node, 0);
+  const Value x = state.pixels(node, 0);
   if (near(alpha, 1.0 / 6) && near(beta, 0.5)) {
     state.add_layer(node, "hard_sigmoid", {&x});
     return mark(state, node, Form::kHardSigmoid, x.layer);
@@ -42,24 +81,27 @@ void import_hard_sigmoid(ImportState& state, const Node& node) {
 }
 
 void import_gelu(ImportState& state, const Node& node) {
-  if (node.word("approximate", "none") != "none")
-    throw Unsupported("only the exact GELU is supported");
-  state.add_layer(node, "gelu", {&state.data(node, 0)});
+  const std::string approximate = node.word("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    throw Unsupported("GELU approximated by " + approximate + " is not supported");
+  state.add_layer(node, approximate == "none" ? "gelu" : "gelu_tanh", {&state.pixels(node, 0)});
 }
 
 // One slope for all, or one a channel.
 void import_prelu(ImportState& state, const Node& node) {
-  Value x = state.data(node, 0);
   const Tensor& slope = state.constant(node, 1);
   const std::size_t rank = slope.dims.size();
   const std::int64_t count = slope.elements();
+  const bool line = file_dims(state.pixels(node, 0)).size() == 3 && rank > 1 && count > 1 &&
+                    slope.dims.back() == 1;
+  Value x = line ? state.spatial(node, 0) : state.data(node, 0);
   bool fits = x.batch_axis == 0;
   for (std::size_t k = 0; fits && count > 1 && k < rank; ++k) {
-    const std::size_t behind = x.info.dims.rank() == 4 ? 2 : 0;  // rows and columns
+    const std::size_t behind = line ? 1 : x.info.dims.rank() == 4 ? 2 : 0;  // rows and columns
     fits = slope.dims[k] == (k + behind + 1 == rank ? count : 1);
   }
   if (!fits) throw Unsupported("only one slope, or one a channel, is supported");
-  if (count > 1 && x.info.dims.rank() == 4) x = state.as_image(x);
+  if (count > 1 && !line && x.info.dims.rank() == 4) x = state.as_image(x);
   Properties properties;
   if (count == 1) properties["shared"] = true;
   state.add_layer(node, "prelu", {&x}, std::move(properties),
@@ -75,11 +117,9 @@ double limit(const ImportState& state, const Node& node, std::size_t input, cons
   return shortest(given->floats[0]);
 }
 
-void import_clip(ImportState& state, const Node& node) {
-  const Value x = state.data(node, 0);
-  constexpr double kNone = std::numeric_limits<float>::max();
-  const double least = limit(state, node, 1, "min", -kNone);
-  const double most = limit(state, node, 2, "max", kNone);
+constexpr double kNone = std::numeric_limits<float>::max();
+
+void clip(ImportState& state, const Node& node, const Value& x, double least, double most) {
   if (std::isnan(least) || std::isnan(most)) throw Unsupported("its limits are not numbers");
   const bool low = least > -kNone, high = most < kNone;
   if (!low && !high) return state.alias(node, x);
@@ -94,27 +134,67 @@ void import_clip(ImportState& state, const Node& node) {
   state.add_layer(node, "clip", {&x}, std::move(properties));
 }
 
-// Over the last axis, or over the channels of an image. Until opset 12 the axes behind counted too.
-Value softmax_input(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  const std::vector<std::int64_t> dims = file_dims(x);
-  const std::int64_t wish = node.integer("axis", state.opset() < 13 ? 1 : -1);
-  std::size_t axis = axis_of(node, wish, dims.size());
-  if (state.opset() < 13) {
-    std::size_t behind = axis + 1;
-    while (behind < dims.size() && dims[behind] == 1) ++behind;
-    if (behind < dims.size()) throw Unsupported("only softmax over one axis is supported");
-  }
-  axis = engine_axis(x, axis);
-  if (axis + 1 == x.info.dims.rank()) return state.as_rows(x);
-  if (axis == 1 && x.info.dims.rank() == 4) return state.as_image(x);
-  throw Unsupported("only softmax over the last axis, or over channels, is supported");
+void import_clip(ImportState& state, const Node& node) {
+  const double least = limit(state, node, 1, "min", -kNone);
+  const double most = limit(state, node, 2, "max", kNone);
+  clip(state, node, state.pixels(node, 0), least, most);
 }
 
+// The larger or smaller of a value and a number.
+template <bool kLarger>
+void import_limit(ImportState& state, const Node& node) {
+  const std::size_t c = state.is_constant(node, 0) ? 0 : 1;
+  if (node.inputs.size() == 1) return state.alias(node, state.pixels(node, 0));
+  if (node.inputs.size() != 2) throw Unsupported("it has more than two inputs");
+  const Tensor& tensor = state.constant(node, c);
+  if (tensor.elements() != 1 || !tensor.is_float)
+    throw Unsupported("only limits of one number are supported");
+  const double number = shortest(tensor.floats[0]);
+  clip(state, node, state.pixels(node, 1 - c), kLarger ? number : -kNone, kLarger ? kNone : number);
+}
+
+// Until opset 12 the axes behind counted, too: as one axis. The dims as they were are put back.
+template <const char* kType>
+bool softmax_of_several(ImportState& state, const Node& node, const Value& x, std::size_t axis) {
+  const std::vector<std::int64_t> dims = file_dims(x);
+  std::size_t behind = axis + 1;
+  while (behind < dims.size() && dims[behind] == 1) ++behind;
+  if (state.opset() >= 13 || behind == dims.size()) return false;
+  (void)engine_axis(x, axis);
+  if (x.batch_axis != 0) throw Unsupported("only softmax over one axis is supported");
+  std::vector<std::int64_t> flat(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  flat.push_back(1);
+  for (std::size_t k = axis; k < dims.size(); ++k) flat.back() *= dims[k];
+  state.set_dims(node, x, flat, 0);
+  const Value rows = state.as_rows(*state.find(node.outputs[0]));
+  const Value result = state.add_layer(node, kType, {&rows});
+  state.set_dims(node, result, dims, 0);
+  return true;
+}
+
+// Over the last axis, or over the channels of an image; another is turned to the end and back.
 template <const char* kType>
 void import_softmax(ImportState& state, const Node& node) {
-  const Value x = softmax_input(state, node);
-  state.add_layer(node, kType, {&x});
+  const Value x = state.data(node, 0);
+  const std::size_t rank = file_dims(x).size();
+  const std::int64_t wish = node.integer("axis", state.opset() < 13 ? 1 : -1);
+  std::size_t axis = axis_of(node, wish, rank);
+  if (softmax_of_several<kType>(state, node, x, axis)) return;
+  axis = engine_axis(x, axis);
+  const std::size_t last = x.info.dims.rank() - 1;
+  if (axis == last || (axis == 1 && last == 3)) {
+    const Value y = axis == last ? state.as_rows(x) : state.as_image(x);
+    state.add_layer(node, kType, {&y});
+    return;
+  }
+  Properties turn;
+  std::vector<std::int64_t> order(last + 1);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[axis], order[last]);
+  const Value rows = state.as_rows(x);
+  Value y = state.add_layer(node, "permute", {&rows}, {{"order", order}});
+  y = state.add_layer(node, kType, {&y});
+  state.add_layer(node, "permute", {&y}, {{"order", order}});
 }
 
 constexpr char kSoftmaxLayer[] = "softmax", kLogSoftmaxLayer[] = "log_softmax";
@@ -124,7 +204,7 @@ void import_dropout(ImportState& state, const Node& node) {
   const double rate = ratio != nullptr && ratio->is_float && ratio->elements() == 1
                           ? static_cast<double>(ratio->floats[0])
                           : node.number("ratio", 0.5);
-  state.add_layer(node, "dropout", {&state.data(node, 0)}, {{"rate", tidy(rate)}});
+  state.add_layer(node, "dropout", {&state.pixels(node, 0)}, {{"rate", tidy(rate)}});
 }
 
 void import_identity(ImportState& state, const Node& node) {
@@ -145,9 +225,16 @@ void import_cast(ImportState& state, const Node& node) {
 
 void add_elementwise_operators(Operators& operators) {
   operators.insert({{"Relu", import_activation<kReluLayer>},
-                    {"Tanh", import_activation<kTanhLayer>},
+                    {"Tanh", import_tanh},
+                    {"Elu", import_elu},
+                    {"Selu", import_selu},
+                    {"Celu", import_celu},
+                    {"Mish", import_activation<kMishLayer>},
+                    {"Softplus", import_gate<kSoftplusLayer, Form::kSoftplus>},
+                    {"Max", import_limit<true>},
+                    {"Min", import_limit<false>},
                     {"HardSwish", import_activation<kHardSwishLayer>},
-                    {"Sigmoid", import_sigmoid},
+                    {"Sigmoid", import_gate<kSigmoidLayer, Form::kSigmoid>},
                     {"HardSigmoid", import_hard_sigmoid},
                     {"LeakyRelu", import_leaky_relu},
                     {"PRelu", import_prelu},

@@ -7,6 +7,20 @@
 namespace moil::onnx {
 namespace {
 
+// Whether it turns the two axes of rows.
+bool is_turn(const LayerDescription& layer) {
+  if (layer.type != "permute") return false;
+  return std::get<std::vector<std::int64_t>>(layer.properties.at("order")) ==
+         std::vector<std::int64_t>{0, 2, 1};
+}
+
+// Whether it makes rows [N, C, L] of an image of one row or one column.
+bool is_of_line(const LayerDescription& layer, const Value& source, std::int64_t channels) {
+  const Dims& d = source.info.dims;
+  return layer.type == "reshape" && source.is_image() && d[1] == channels &&
+         (d[2] == 1 || d[3] == 1);
+}
+
 // Which of the new dims is the batch: the one with as many elements before it as before; -1 if
 // none can be, which only a batch of one allows.
 int batch_axis_in(const Value& x, const std::vector<std::int64_t>& dims) {
@@ -30,6 +44,8 @@ int batch_axis_in(const Value& x, const std::vector<std::int64_t>& dims) {
 
 std::vector<std::int64_t> file_dims(const Value& value) {
   const auto all = value.info.dims.values();
+  if (value.is_line()) return {all[0], all[1], all[value.view == View::kOneRow ? 3 : 2]};
+  if (value.view == View::kChannelsLast) return {all[0], all[2], all[3], all[1]};
   std::vector<std::int64_t> dims(all.begin() + 1, all.end());
   if (value.batch_axis >= 0) dims.insert(dims.begin() + value.batch_axis, all[0]);
   return dims;
@@ -38,6 +54,8 @@ std::vector<std::int64_t> file_dims(const Value& value) {
 std::size_t engine_axis(const Value& value, std::size_t file_axis) {
   if (static_cast<int>(file_axis) == value.batch_axis)
     throw Unsupported("it works along the batch; samples must not know each other");
+  if (value.view == View::kOneRow && file_axis == 2) return 3;
+  if (value.view == View::kChannelsLast) return file_axis == 3 ? 1 : file_axis + 1;
   const bool behind = value.batch_axis < 0 || static_cast<int>(file_axis) < value.batch_axis;
   return behind ? file_axis + 1 : file_axis;
 }
@@ -90,9 +108,57 @@ Value ImportState::as_image(const Value& value) {
   return image;
 }
 
+// Rows that were made of a line, or are those of pixels in another order, cost nothing.
+Value ImportState::as_line(const Value& value) {
+  const std::vector<std::int64_t> dims = file_dims(value);
+  if (dims.size() != 3 || value.batch_axis != 0)
+    throw Unsupported("it takes images [N, C, H, W] or lines [N, C, L], not " +
+                      Dims(dims).to_string());
+  const LayerDescription* layer = layer_of(value);
+  const Value* source = layer == nullptr ? nullptr : value_of(layer->inputs[0]);
+  Value line;
+  if (source != nullptr && is_of_line(*layer, *source, dims[1])) {
+    line = *source;
+    line.view = source->info.dims[2] == 1 ? View::kOneRow : View::kOneColumn;
+  } else if (source != nullptr && is_turn(*layer) && source->info.dims.rank() == 3) {
+    const Value pixels = helper(source->layer + ".pixels", "reshape", *source,
+                                {{"dims", std::vector<std::int64_t>{dims[2], 1, dims[1]}},
+                                 {"layout", std::string("plain")}});
+    line = helper(source->layer + ".line", "permute", pixels,
+                  {{"order", std::vector<std::int64_t>{0, 3, 2, 1}},
+                   {"layout", std::string("channels_last")}});
+    line.view = View::kOneRow;
+  } else {
+    const Value rows = helper(value.layer + ".row", "reshape", value,
+                              {{"dims", std::vector<std::int64_t>{dims[1], 1, dims[2]}},
+                               {"layout", std::string("plain")}});
+    line = as_image(rows);
+    line.view = View::kOneRow;
+  }
+  line.batch_axis = 0;
+  return line;
+}
+
+bool ImportState::is_line_at_no_cost(const Value& value) {
+  const LayerDescription* layer = layer_of(value);
+  const Value* source = layer == nullptr ? nullptr : value_of(layer->inputs[0]);
+  if (source == nullptr || value.info.dims.rank() != 3) return false;
+  return is_of_line(*layer, *source, value.info.dims[1]) ||
+         (is_turn(*layer) && source->info.dims.rank() == 3);
+}
+
 Value ImportState::as_rows(const Value& value) {
   if (!value.is_image()) return value;
   const auto dims = value.info.dims.values();
+  if (value.is_line()) {
+    const std::vector<std::int64_t> own = file_dims(value);
+    return helper(value.layer + ".sequence", "reshape", value,
+                  {{"dims", std::vector<std::int64_t>{own[1], own[2]}}});
+  }
+  if (value.view == View::kChannelsLast)
+    return helper(
+        value.layer + ".channels_last", "permute", value,
+        {{"order", std::vector<std::int64_t>{0, 2, 3, 1}}, {"layout", std::string("plain")}});
   Value rows = helper(value.layer + ".rows", "reshape", value,
                       {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())},
                        {"layout", std::string("plain")}});

@@ -54,6 +54,13 @@ std::uint64_t fingerprint_of(const std::vector<float>& values) {
   return sum;
 }
 
+// What a layer's result is seen as, if what it reads is no whole image.
+View view_behind(const Value& from, const Value& result) {
+  const bool fits = result.is_image() && (from.view != View::kOneRow || result.info.dims[2] == 1) &&
+                    (from.view != View::kOneColumn || result.info.dims[3] == 1);
+  return fits ? from.view : View::kWhole;
+}
+
 bool are_one_number(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [&](float v) { return v == values[0]; });
 }
@@ -90,11 +97,11 @@ std::string parameter_of(const std::string& source) {
   return owner.empty() && !is_made_up(source) ? source : owner;
 }
 
-ImportState::ImportState(const Graph& graph)
+ImportState::ImportState(const Graph& graph, const std::vector<GraphValue>& outputs)
     : graph_(graph), may_make_(kMaxGrownElements + kMostTimes * elements_in(graph)) {
   for (const Node& node : graph.nodes)
     for (const std::string& output : node.outputs) producers_[output] = &node;
-  for (const GraphValue& output : graph.outputs) ++readers_[output.name];
+  for (const GraphValue& output : outputs) ++readers_[output.name];
   for (const GraphValue& input : graph.inputs) producers_.erase(input.name);
   for (const auto& [name, tensor] : graph.constants) {
     producers_.erase(name);
@@ -148,6 +155,12 @@ const Value& ImportState::unfinished_data(const Node& node, std::size_t input) c
 }
 
 const Value& ImportState::data(const Node& node, std::size_t input) {
+  const Value& value = pixels(node, input);
+  if (value.view == View::kWhole) return value;
+  return plain_[node.inputs[input]] = as_rows(value);
+}
+
+const Value& ImportState::pixels(const Node& node, std::size_t input) {
   const Value& value = unfinished_data(node, input);
   if (value.form == Form::kPending)
     throw Unsupported("input " + number(input) + " (\"" + node.inputs[input] + "\") comes from " +
@@ -157,8 +170,10 @@ const Value& ImportState::data(const Node& node, std::size_t input) {
   return values_.at(node.inputs[input]);
 }
 
-Value ImportState::image(const Node& node, std::size_t input) {
-  return as_image(data(node, input));
+Value ImportState::spatial(const Node& node, std::size_t input) {
+  const Value& value = pixels(node, input);
+  if (value.is_line()) return value;
+  return file_dims(value).size() == 3 ? as_line(data(node, input)) : as_image(data(node, input));
 }
 
 Value ImportState::rows(const Node& node, std::size_t input) { return as_rows(data(node, input)); }
@@ -182,6 +197,7 @@ Value& ImportState::add_layer(const Node& node, const std::string& type,
   for (const auto& [name, tensor] : weights)
     spend(node, static_cast<std::int64_t>(tensor.data.size()));
   Value result = make({unique_name(node, base), type, {}, std::move(properties)}, from);
+  result.view = view_behind(*from.at(0), result);
   for (auto& [name, tensor] : weights) add_weight(result.layer, name, std::move(tensor));
   return values_[node.outputs[0]] = std::move(result);
 }
@@ -238,8 +254,10 @@ void ImportState::alias(const Node& node, const Value& value) {
 }
 
 void ImportState::add_input(const std::string& name, std::vector<std::int64_t> dims,
-                            moil::ElementType type) {
+                            moil::ElementType type, View view) {
+  if (view == View::kChannelsLast) dims = {dims[0], dims[3], dims[1], dims[2]};
   Value value;
+  value.view = view;
   value.layer = as_name(name);
   if (value.layer.empty()) throw Error(ErrorCode::kBadData, "an input has no name");
   value.info = info_of(dims);
@@ -272,12 +290,12 @@ void ImportState::add_reader(const Node& node) {
 }
 
 bool ImportState::is_only_reader(const Node& node, std::size_t input) {
-  return readers_[node.inputs[input]] == 1 && !data(node, input).shared;
+  return readers_[node.inputs[input]] == 1 && !pixels(node, input).shared;
 }
 
 LayerDescription* ImportState::sole_producer(const Node& node, std::size_t input) {
   if (!is_only_reader(node, input)) return nullptr;
-  return layer_of(data(node, input));
+  return layer_of(pixels(node, input));
 }
 
 void ImportState::claim_weight(const Node& node, std::size_t input, std::size_t first_layer) {

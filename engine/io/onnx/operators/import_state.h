@@ -31,8 +31,18 @@ enum class Form {
   kTimesClipped,  // x times that
   kHardSigmoid,   // that / 6
   kSigmoid,
+  kSoftplus,
+  kTanhSoftplus,
   kNormalised,  // rows less their mean by their deviation; no layer computes it yet
   kPending,     // part of a chain that no layer computes by itself
+};
+
+// How the file sees a value that the engine has as an image [N, C, H, W], the batch being first.
+enum class View {
+  kWhole,         // as it is
+  kOneRow,        // [N, C, W]: it has one row
+  kOneColumn,     // [N, C, H]: it has one column
+  kChannelsLast,  // [N, H, W, C]
 };
 
 // One tensor of the file: known, or computed by a layer.
@@ -43,6 +53,7 @@ struct Value {
   std::string layer;   // the value's name in the description
   TensorInfo info;
   int batch_axis = 0;  // of the file's dims; -1: one with another axis, the batch being 1
+  View view = View::kWhole;
   std::array<std::int64_t, 4> padding = {};  // zeros around it that no layer has made yet
   Form form = Form::kPlain;
   std::string of;              // form's x: a value's name in the description
@@ -56,6 +67,7 @@ struct Value {
 
   bool is_padded() const { return padding != std::array<std::int64_t, 4>{}; }
   bool is_image() const { return info.layout == Layout::kChannelsLast; }
+  bool is_line() const { return view == View::kOneRow || view == View::kOneColumn; }
 };
 
 // As the file has them, with the batch if it is there.
@@ -70,7 +82,8 @@ class Unsupported : public std::runtime_error {
 
 class ImportState {
  public:
-  explicit ImportState(const Graph& graph);
+  // outputs: those of the graph's that are imported.
+  ImportState(const Graph& graph, const std::vector<GraphValue>& outputs);
 
   // Says that this node will be imported. Nodes that no output depends on read nothing.
   void add_reader(const Node& node);
@@ -87,15 +100,22 @@ class ImportState {
   const Tensor& constant(const Node& node, std::size_t input) const;
   const Tensor* optional_constant(const Node& node, std::size_t input) const;
   // Layers make it: padding and normalisation before this node that have no layer yet get theirs.
+  // In the file's own axes; pixels() leaves an image of another view as it is.
   const Value& data(const Node& node, std::size_t input);
-  // The same as an image (rank 4, channels-last), or in row-major order; rearranged if need be.
-  Value image(const Node& node, std::size_t input);
+  const Value& pixels(const Node& node, std::size_t input);
+  // The same as an image (rank 4, channels-last) or a line of pixels (of rank 3 in the file), or in
+  // row-major order; rearranged if need be.
+  Value spatial(const Node& node, std::size_t input);
   Value rows(const Node& node, std::size_t input);
   const Value& unfinished_data(const Node& node, std::size_t input) const;
   bool has(const Node& node, std::size_t input) const;
   bool is_constant(const Node& node, std::size_t input) const;
 
   Value as_image(const Value& value);
+  Value as_line(const Value& value);
+  // Whether rows are a line, or pixels in another order.
+  bool is_line_at_no_cost(const Value& value);
+  // Of rows in the file's axes, if the value is an image.
   Value as_rows(const Value& value);
 
   // Makes a layer and gives its output to the node's; weights: by their short names. The layer
@@ -115,8 +135,9 @@ class ImportState {
                 int batch_axis);
   void set_dims(const Node& node, const Value& x, const std::vector<std::int64_t>& dims);
 
-  // A model's input as a value. dims: with batch.
-  void add_input(const std::string& name, std::vector<std::int64_t> dims, moil::ElementType type);
+  // A model's input as a value. dims: with batch, as the file has them.
+  void add_input(const std::string& name, std::vector<std::int64_t> dims, moil::ElementType type,
+                 View view = View::kWhole);
   // The same input read in another order of dims.
   void transpose_input(const Node& node, const Value& value, const std::vector<std::int64_t>& dims);
   bool is_input(const Value& value) const;
@@ -150,6 +171,10 @@ class ImportState {
   // times as many as the file has.
   void spend(const Node& node, std::int64_t elements);
 
+  // An activation that the file rounds, and that is not rounded here.
+  void count_quantization() { ++quantizations_; }
+  int quantizations() const { return quantizations_; }
+
   std::int64_t opset() const { return graph_.opset; }
   ModelDescription& description() { return description_; }
   WeightMap& weights() { return weights_; }
@@ -167,11 +192,13 @@ class ImportState {
   std::map<std::string, int> readers_;                // of each value of the file
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
+  std::map<std::string, Value> plain_;  // those that are images of another view, as the file's
   std::map<std::string, Value> helpers_;
   std::map<std::string, Value> layers_;         // by their names in the description
   std::map<std::string, std::size_t> indices_;  // of these layers there
   std::set<std::string> names_;
   std::map<std::string, int> last_number_;  // given to a layer, by the name before it
+  int quantizations_ = 0;
   ModelDescription description_;
   WeightMap weights_;
 };

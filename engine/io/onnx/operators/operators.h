@@ -16,14 +16,25 @@ void add_window_operators(Operators& operators);       // convolutions, pools, p
 void add_weighted_operators(Operators& operators);     // products of matrices, norms
 void add_elementwise_operators(Operators& operators);  // activations
 void add_arithmetic_operators(Operators& operators);   // sums, products, with constants, too
-void add_shape_operators(Operators& operators);        // reshapes, reductions
-void add_recurrent_operators(Operators& operators);    // LSTM, GRU, RNN
-void add_axis_operators(Operators& operators);         // transposition, slices, concatenation
+void add_norm_operators(Operators& operators);         // norms of groups, of neighbours
+void add_shape_operators(Operators& operators);        // reshapes
+void add_reduction_operators(Operators& operators);    // means, sums and extremes over axes
+void add_resize_operators(Operators& operators);       // images of another size
+void add_quantization_operators(Operators& operators);
+void add_recurrent_operators(Operators& operators);  // LSTM, GRU, RNN
+void add_axis_operators(Operators& operators);       // transposition, slices, concatenation
 
 // By ONNX name; of the default domain.
 [[nodiscard]] const Operators& operators();
 
+// The largest pixel of each channel of an image, as the node's output; of one pixel.
+Value largest_pixels(ImportState& state, const Node& node, Value x);
+
 void import_einsum(ImportState& state, const Node& node);  // of the weighted ones; einsum.cc
+
+// A node's axes, an attribute or its second input, each once and in order.
+[[nodiscard]] std::vector<std::int64_t> axes_of(const ImportState& state, const Node& node,
+                                                std::size_t rank);
 
 // A number that was a float in the file, as short as it was meant: 0.1 and not 0.10000000149.
 // Throws Unsupported if it is not finite.

@@ -1,4 +1,4 @@
-// Reshapes and reductions.
+// Reshapes.
 #include <algorithm>
 
 #include "engine/io/onnx/folds/constant_folding.h"
@@ -24,41 +24,59 @@ void import_reshape(ImportState& state, const Node& node) {
   state.set_dims(node, x, reshaped(node, file_dims(x), state.constant(node, 1).ints));
 }
 
-Ints axes_of(const ImportState& state, const Node& node, std::size_t rank) {
-  const Tensor* given = state.optional_constant(node, 1);
-  Ints axes = given == nullptr ? node.integers("axes") : given->ints;
-  for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(axis_of(node, axis, rank));
-  std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-  return axes;
-}
-
-bool contains(const Ints& axes, std::size_t axis) {
-  return std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis));
+// An image without its only row or column is a line.
+bool squeeze_to_line(ImportState& state, const Node& node, const Ints& axes) {
+  Value x = state.pixels(node, 0);
+  if (!x.is_image() || x.view != View::kWhole || x.batch_axis != 0 || axes.size() != 1)
+    return false;
+  if (axes[0] < 2 || x.info.dims[static_cast<std::size_t>(axes[0])] != 1) return false;
+  x.view = axes[0] == 2 ? View::kOneRow : View::kOneColumn;
+  state.alias(node, x);
+  return true;
 }
 
 void import_squeeze(ImportState& state, const Node& node) {
+  const Ints before = file_dims(state.pixels(node, 0));
+  const Ints axes = axes_of(state, node, before.size());
+  if (squeeze_to_line(state, node, axes)) return;
   const Value& x = state.data(node, 0);
-  const Ints before = file_dims(x), axes = axes_of(state, node, before.size());
   Ints dims;
   for (std::size_t k = 0; k < before.size(); ++k) {
     const bool batch = static_cast<int>(k) == x.batch_axis;
-    const bool drops = axes.empty() ? before[k] == 1 && !batch : contains(axes, k);
+    const bool drops =
+        axes.empty() ? before[k] == 1 && !batch
+                     : std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(k));
     if (drops && before[k] != 1) throw Unsupported("it drops a dimension that is not 1");
     if (!drops) dims.push_back(before[k]);
   }
   state.set_dims(node, x, dims);
 }
 
+// A line, or rows that cost nothing to be one, with an axis of its own for rows or columns.
+bool unsqueeze_line(ImportState& state, const Node& node, const Ints& axes) {
+  const Value& x = state.pixels(node, 0);
+  if (axes.size() != 1 || axes[0] < 2 || file_dims(x).size() != 3 || x.batch_axis != 0)
+    return false;
+  if (!x.is_line() && !state.is_line_at_no_cost(x)) return false;
+  Value line = state.as_line(x);
+  const bool same = (axes[0] == 2) == (line.view == View::kOneRow);
+  line.view = View::kWhole;
+  if (!same)
+    line = state.add_layer(node, "permute", {&line}, permute_properties(line, {0, 1, 3, 2}));
+  state.alias(node, line);
+  return true;
+}
+
 void import_unsqueeze(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
-  const Ints before = file_dims(x);
+  const Ints before = file_dims(state.pixels(node, 0));
   const Tensor* given = state.optional_constant(node, 1);
   const std::size_t rank =
       before.size() + (given == nullptr ? node.integers("axes").size() : given->ints.size());
   if (rank > 2 * ::moil::Dims::kMaxRank) throw Unsupported("a tensor of too many dimensions");
   const Ints axes = axes_of(state, node, rank);
   if (axes.size() + before.size() != rank) throw Unsupported("it names an axis twice");
+  if (unsqueeze_line(state, node, axes)) return;
+  const Value& x = state.data(node, 0);
   Ints dims = before;
   int batch_axis = x.batch_axis;
   for (const std::int64_t axis : axes) {
@@ -80,53 +98,6 @@ void import_expand(ImportState& state, const Node& node) {
   state.alias(node, x);
 }
 
-// As an image [N, kept, reduced, 1], whose mean over rows and columns is asked for.
-Value as_columns(ImportState& state, const Node& node, const Value& x, const Ints& axes) {
-  Value v = x;
-  const std::size_t rank = v.info.dims.rank();
-  Ints order = {0};
-  std::int64_t kept = 1, reduced = 1;
-  for (const bool reduces : {true, false}) {
-    for (std::size_t k = 1; k < rank; ++k) {
-      if (contains(axes, k) != reduces) continue;
-      order.push_back(static_cast<std::int64_t>(k));
-      (reduces ? reduced : kept) *= v.info.dims[k];
-    }
-  }
-  if (!std::is_sorted(order.begin(), order.end())) {
-    v = state.add_layer(node, "permute", {&v}, permute_properties(v, order));
-  }
-  v = state.add_layer(node, "reshape", {&v},
-                      {{"dims", Ints{reduced, 1, kept}}, {"layout", std::string("plain")}});
-  return state.add_layer(node, "permute", {&v},
-                         {{"order", Ints{0, 3, 1, 2}}, {"layout", std::string("channels_last")}});
-}
-
-// Means over any axes of a sample.
-void import_reduce_mean(ImportState& state, const Node& node) {
-  if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
-  const Value x = state.data(node, 0);
-  const Ints before = file_dims(x), axes = axes_of(state, node, before.size());
-  const bool keeps = node.integer("keepdims", 1) != 0;
-  if (axes.empty()) throw Unsupported("only means over named axes are supported");
-  if (x.is_image() && x.batch_axis == 0 && axes == Ints{2, 3}) {
-    state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", keeps}});
-    return;
-  }
-  Ints own, dims;
-  int batch_axis = x.batch_axis;
-  for (std::size_t k = 0; k < before.size(); ++k) {
-    const bool reduces = contains(axes, k);
-    if (reduces) own.push_back(static_cast<std::int64_t>(engine_axis(x, k)));
-    if (keeps || !reduces) dims.push_back(reduces ? 1 : before[k]);
-    if (reduces && !keeps && static_cast<int>(k) < x.batch_axis) --batch_axis;
-  }
-  const Value columns = as_columns(state, node, x, own);
-  const Value means =
-      state.add_layer(node, "global_average_pool", {&columns}, {{"keep_dims", false}});
-  state.set_dims(node, means, dims, batch_axis);
-}
-
 // Known as soon as its input's shape is.
 void import_shape(ImportState& state, const Node& node) {
   Value value;
@@ -143,7 +114,6 @@ void add_shape_operators(Operators& operators) {
                     {"Squeeze", import_squeeze},
                     {"Unsqueeze", import_unsqueeze},
                     {"Expand", import_expand},
-                    {"ReduceMean", import_reduce_mean},
                     {"Shape", import_shape}});
 }
 
@@ -152,9 +122,13 @@ const Operators& operators() {
     Operators table;
     add_window_operators(table);
     add_weighted_operators(table);
+    add_norm_operators(table);
     add_elementwise_operators(table);
     add_arithmetic_operators(table);
     add_shape_operators(table);
+    add_reduction_operators(table);
+    add_resize_operators(table);
+    add_quantization_operators(table);
     add_axis_operators(table);
     add_recurrent_operators(table);
     return table;

@@ -137,10 +137,12 @@ void import_layer_norm(ImportState& state, const Node& node) {
 }
 
 void import_batch_norm(ImportState& state, const Node& node) {
-  Value x = state.data(node, 0);
-  if (x.info.dims.rank() != 2) x = state.as_image(x);
+  Value x = state.pixels(node, 0);
+  if (file_dims(x).size() != 2) x = state.spatial(node, 0);
   if (node.integer("training_mode", 0) != 0)
     throw Unsupported("exported in training mode; export the model in evaluation mode");
+  if (node.integer("spatial", 1) == 0)
+    throw Unsupported("statistics of each pixel by itself are not supported");
   std::map<std::string, NamedTensor> weights;
   std::size_t input = 1;
   for (const char* name : {"gamma", "beta", "running_mean", "running_var"})

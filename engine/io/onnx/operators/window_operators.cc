@@ -39,24 +39,42 @@ void pad_same(const Value& value, bool odd_at_end, Window& w) {
   }
 }
 
-Ints two(const Node& node, const std::string& name) {
-  Ints values = node.integers(name, {1, 1});
+// What the file says of a line's pixels, as of an image's rows and columns.
+Ints as_two(const Value& x, std::int64_t number, std::int64_t other) {
+  return x.view == View::kOneColumn ? Ints{number, other} : Ints{other, number};
+}
+
+Ints two(const Node& node, const Value& x, const std::string& name) {
+  Ints values = node.integers(name, x.is_line() ? Ints{1} : Ints{1, 1});
+  if (x.is_line()) values = values.size() == 1 ? as_two(x, values[0], 1) : Ints();
   if (values.size() != 2 || values[0] < 1 || values[1] < 1)
-    throw Unsupported("attribute \"" + name + "\" is not two positive numbers");
+    throw Unsupported("attribute \"" + name + "\" is not a positive number for each axis");
   if (std::max(values[0], values[1]) > kMostPixels)
     throw Unsupported("attribute \"" + name + "\" is larger than images can be");
   return values;
 }
 
+Ints pads_around(const Node& node, const Value& x) {
+  Ints pads = node.integers("pads", Ints(x.is_line() ? 2 : 4, 0));
+  if (x.is_line() && pads.size() == 2) {
+    const Ints begin = as_two(x, pads[0], 0), end = as_two(x, pads[1], 0);
+    pads = {begin[0], begin[1], end[0], end[1]};
+  } else if (x.is_line()) {
+    pads.clear();
+  }
+  if (!are_pads(pads, 4))
+    throw Unsupported(
+        "attribute \"pads\" is not two numbers of zero or more for each axis, that fit an image");
+  return pads;
+}
+
 Window window_of(const Node& node, const Value& value, Ints kernel) {
   Window w;
   w.kernel = std::move(kernel);
-  w.stride = two(node, "strides");
-  w.dilation = two(node, "dilations");
-  w.padding = node.integers("pads", {0, 0, 0, 0});
+  w.stride = two(node, value, "strides");
+  w.dilation = two(node, value, "dilations");
+  w.padding = pads_around(node, value);
   w.ceil_mode = node.integer("ceil_mode", 0) != 0;
-  if (!are_pads(w.padding, 4))
-    throw Unsupported("attribute \"pads\" is not four numbers of zero or more that fit an image");
   const std::string automatic = node.word("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
     pad_same(value, automatic == "SAME_UPPER", w);
@@ -101,12 +119,22 @@ Value side_padded(ImportState& state, Value x) {
   return x;
 }
 
+// As of an image's convolution: [O, I, KH, KW].
+NamedTensor kernel_of(const Tensor& weight, const Value& x) {
+  NamedTensor kernel = weight_of(weight);
+  if (x.is_line() && kernel.dims.size() == 3) {
+    const Ints size = as_two(x, kernel.dims[2], 1);
+    kernel.dims = {kernel.dims[0], kernel.dims[1], size[0], size[1]};
+  }
+  if (kernel.dims.size() != 4) throw Unsupported("its weight does not fit its input's rank");
+  return kernel;
+}
+
 void import_conv(ImportState& state, const Node& node) {
   Value x = state.unfinished_data(node, 0);
-  if (!x.is_padded()) x = state.image(node, 0);
+  if (!x.is_padded()) x = state.spatial(node, 0);
   x = side_padded(state, x);
-  const Tensor& weight = state.constant(node, 1);
-  if (weight.dims.size() != 4) throw Unsupported("its weight is not of rank 4");
+  NamedTensor weight = kernel_of(state.constant(node, 1), x);
   Window w = window_of(node, x, {weight.dims[2], weight.dims[3]});
   for (std::size_t i = 0; i < 4; ++i) w.padding[i] += x.padding[i];
   if (!are_pads(w.padding, 4)) throw Unsupported("its padding is larger than images can be");
@@ -114,7 +142,7 @@ void import_conv(ImportState& state, const Node& node) {
       {"out_channels", weight.dims[0]},        {"kernel", pair_property(w.kernel)},
       {"stride", pair_property(w.stride)},     {"padding", padding_property(w.padding)},
       {"dilation", pair_property(w.dilation)}, {"groups", node.integer("group", 1)}};
-  std::map<std::string, NamedTensor> weights = {{"weight", weight_of(weight)}};
+  std::map<std::string, NamedTensor> weights = {{"weight", std::move(weight)}};
   const Tensor* bias = state.optional_constant(node, 2);
   properties["bias"] = bias != nullptr;
   if (bias != nullptr) weights["bias"] = weight_of(*bias);
@@ -136,11 +164,11 @@ Properties pool_properties(const Window& w) {
 }
 
 void import_max_pool(ImportState& state, const Node& node) {
-  const Value x = state.image(node, 0);
+  const Value x = state.spatial(node, 0);
   if (node.outputs.size() > 1 && !node.outputs[1].empty())
     throw Unsupported("the indices of a pool are not supported");
   state.add_layer(node, "max_pool", {&x},
-                  pool_properties(window_of(node, x, two(node, "kernel_shape"))));
+                  pool_properties(window_of(node, x, two(node, x, "kernel_shape"))));
 }
 
 bool covers(const Window& w, const Value& x) {
@@ -149,8 +177,8 @@ bool covers(const Window& w, const Value& x) {
 }
 
 void import_average_pool(ImportState& state, const Node& node) {
-  const Value x = state.image(node, 0);
-  const Window w = window_of(node, x, two(node, "kernel_shape"));
+  const Value x = state.spatial(node, 0);
+  const Window w = window_of(node, x, two(node, x, "kernel_shape"));
   if (w.dilation != Ints{1, 1}) throw Unsupported("averages over windows with gaps");
   if (covers(w, x)) {
     state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", true}});
@@ -162,8 +190,12 @@ void import_average_pool(ImportState& state, const Node& node) {
 }
 
 void import_global_average_pool(ImportState& state, const Node& node) {
-  const Value x = state.image(node, 0);
+  const Value x = state.spatial(node, 0);
   state.add_layer(node, "global_average_pool", {&x}, {{"keep_dims", true}});
+}
+
+void import_global_max_pool(ImportState& state, const Node& node) {
+  (void)largest_pixels(state, node, state.spatial(node, 0));
 }
 
 // What a Pad node asks for, axis by axis of its input in the file.
@@ -216,12 +248,13 @@ void import_pad(ImportState& state, const Node& node) {
   if (all(pads.begin, none) && all(pads.end, none)) return state.alias(node, x);
   if (!are_pads(pads.begin, rank) || !are_pads(pads.end, rank))
     throw Unsupported("only padding that adds elements, and as many as fit, is supported");
-  if (!x.is_padded()) x = state.data(node, 0);
+  if (!x.is_padded()) x = state.pixels(node, 0);
   x = side_padded(state, x);
-  const bool sides = rank == 4 && x.is_image() && x.batch_axis == 0 && pads.begin[0] == 0 &&
-                     pads.end[0] == 0 && pads.begin[1] == 0 && pads.end[1] == 0;
+  const bool sides = rank == 4 && x.view == View::kWhole && x.is_image() && x.batch_axis == 0 &&
+                     pads.begin[0] == 0 && pads.end[0] == 0 && pads.begin[1] == 0 &&
+                     pads.end[1] == 0;
   if (sides && pads.value == 0) return widen(state, node, x, pads);
-  x = state.data(node, 0);
+  x = state.pixels(node, 0);
   Ints begin(x.info.dims.rank() - 1, 0), end = begin;
   for (std::size_t k = 0; k < rank; ++k) {
     if (pads.begin[k] == 0 && pads.end[k] == 0) continue;
@@ -236,11 +269,27 @@ void import_pad(ImportState& state, const Node& node) {
 
 }  // namespace
 
+// A window has a side of 255 pixels at most: larger images take several pools.
+Value largest_pixels(ImportState& state, const Node& node, Value x) {
+  constexpr std::int64_t kMostSide = 255;
+  do {
+    const Ints kernel = {std::min(x.info.dims[2], kMostSide), std::min(x.info.dims[3], kMostSide)};
+    Properties properties = {{"kernel", pair_property(kernel)},
+                             {"stride", pair_property(kernel)},
+                             {"padding", std::int64_t{0}}};
+    if (x.info.dims[2] % kernel[0] != 0 || x.info.dims[3] % kernel[1] != 0)
+      properties["ceil_mode"] = true;
+    x = state.add_layer(node, "max_pool", {&x}, std::move(properties));
+  } while (x.info.dims[2] > 1 || x.info.dims[3] > 1);
+  return x;
+}
+
 void add_window_operators(Operators& operators) {
   operators.insert({{"Conv", import_conv},
                     {"MaxPool", import_max_pool},
                     {"AveragePool", import_average_pool},
                     {"GlobalAveragePool", import_global_average_pool},
+                    {"GlobalMaxPool", import_global_max_pool},
                     {"Pad", import_pad}});
 }
 

@@ -127,8 +127,91 @@ TEST(HostileGraph, NumbersThatAreNone) {
     EXPECT_THAT(refusal_of(op, {"x"}, {{name, kNone}, {"pads", Ints{0, 0, 1, 0, 0, 0, 0, 0}}}),
                 HasSubstr("not a finite number"))
         << op;
+  for (const char* op : {"Elu", "Celu", "Selu"})
+    for (const double absurd : {kNone, -1.0})
+      EXPECT_THAT(refusal_of(op, {"x"}, {{"alpha", absurd}}), HasSubstr("node \"y\"")) << op;
   EXPECT_THAT(refusal_of("LeakyRelu", {"x"}, {{"alpha", std::numeric_limits<double>::infinity()}}),
               HasSubstr("not a finite number"));
+}
+
+TEST(HostileGraph, AbsurdSizes) {
+  const auto refused = [](const char* op, Names inputs, Attributes attributes, Tensor given) {
+    Graph graph = graph_of();
+    graph.opset = op == std::string("Upsample") ? 9 : 13;
+    graph.constants["given"] = std::move(given);
+    add(graph, "y", op, std::move(inputs), std::move(attributes));
+    EXPECT_THAT(refusal_of_bomb(graph), Not(HasSubstr("imported"))) << op;
+  };
+  const Names by_scales{"x", "", "given"}, by_sizes{"x", "", "", "given"};
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kEver = std::numeric_limits<float>::infinity();
+  for (const float scale : {0.0F, -1.0F, kNone, kEver, 1e30F, 1e-30F, 0.01F, 1.3F}) {
+    refused("Resize", by_scales, {}, Tensor::of({4}, {1, 1, scale, 1}));
+    refused("Upsample", {"x", "given"}, {}, Tensor::of({4}, {1, 1, 1, scale}));
+  }
+  for (const Ints& sizes : {Ints{1, 4, 0, 8}, Ints{1, 4, -8, 8}, Ints{1, 4, kMost, kMost},
+                            Ints{2, 4, 8, 8}, Ints{1, 5, 8, 8}, Ints{1, 4, 8}, Ints{}})
+    refused("Resize", by_sizes, {}, int_tensor(sizes));
+  refused("Resize", by_sizes, {}, Tensor::of({4}, {1, 4, 9, 9}));
+  refused("Resize", by_scales, {}, int_tensor({1, 1, 2, 2}));
+  refused("Resize", by_scales, {{"axes", Ints{9}}}, Tensor::of({1}, {2}));
+  for (const char* name : {"mode", "coordinate_transformation_mode", "nearest_mode"})
+    refused("Resize", by_sizes, {{name, std::string("cubic")}}, int_tensor({1, 4, 9, 9}));
+  refused("Upsample", {"x"}, {{"scales", Ints{1, 1, 2, 2}}}, {});
+}
+
+TEST(HostileGraph, AbsurdNorms) {
+  for (const std::int64_t absurd : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{2}, kMost})
+    EXPECT_THAT(refusal_of("LRN", {"x"}, {{"size", absurd}}), HasSubstr("node \"y\""));
+  for (const std::int64_t absurd : {std::int64_t{0}, std::int64_t{-4}, std::int64_t{3}, kMost}) {
+    Graph graph = graph_of();
+    graph.constants["c"] = Tensor::of({4}, std::vector<float>(4, 0.5F));
+    add(graph, "y", "GroupNormalization", {"x", "c", "c"}, {{"num_groups", absurd}});
+    EXPECT_THAT(refusal_of(graph), HasSubstr("node \"y\""));
+  }
+  Graph graph = graph_of();
+  graph.constants["c"] = Tensor::of({3}, {1, 2, 3});
+  add(graph, "y", "InstanceNormalization", {"x", "c", "c"});
+  EXPECT_THAT(refusal_of(graph), HasSubstr("do not fit"));
+  graph.constants["c"] = Tensor::of({4}, {1, 2, 3, 4});
+  graph.nodes[0].attributes["epsilon"] = -1.0;
+  EXPECT_THAT(refusal_of(graph), HasSubstr("epsilon"));
+}
+
+TEST(HostileGraph, AbsurdQuantisation) {
+  const auto refused = [](Tensor scale, Tensor zero, Attributes attributes) {
+    Graph graph = graph_of();
+    graph.constants["q"] = Tensor::of_ints({4, 4, 3, 3}, Ints(144, 1));
+    graph.constants["scale"] = std::move(scale);
+    graph.constants["zero"] = std::move(zero);
+    add(graph, "d", "DequantizeLinear", {"q", "scale", "zero"}, std::move(attributes));
+    add(graph, "y", "Conv", {"x", "d"});
+    EXPECT_THAT(refusal_of(graph), HasSubstr("node \"d\" (DequantizeLinear)"));
+  };
+  const Tensor one = Tensor::of({}, {1}), none = Tensor::of_ints({}, {0});
+  refused(Tensor::of({3}, {1, 2, 3}), int_tensor({0, 0, 0}), {});
+  refused(Tensor::of({4}, {1, 2, 3, 4}), none, {});
+  refused(Tensor::of({4}, {1, 2, 3, 4}), int_tensor({0, 0, 0, 0}), {{"axis", kMost}});
+  refused(int_tensor({1}), none, {});
+  refused(one, one, {});
+  refused(one, none, {{"block_size", std::int64_t{2}}});
+  refused(Tensor::of({0}, {}), int_tensor({}), {});
+}
+
+TEST(HostileGraph, AbsurdLines) {
+  Graph graph = graph_of({-1, 4, 8});
+  graph.constants["line"] = Tensor::of({4, 4, 3}, std::vector<float>(48, 0.5F));
+  const auto refused = [&](Names inputs, Attributes attributes) {
+    graph.nodes.clear();
+    add(graph, "y", "Conv", std::move(inputs), std::move(attributes));
+    EXPECT_THAT(refusal_of(graph), HasSubstr("node \"y\" (Conv)"));
+  };
+  refused({"x", "w"}, {});
+  for (const char* name : {"strides", "dilations", "pads"})
+    for (const Ints& absurd : {Ints{kMost}, Ints{-1}, Ints{1, 1, 1, 1}, Ints{}})
+      refused({"x", "line"}, {{name, absurd}});
+  graph.inputs[0].dims = {-1, 4, 8, 8};
+  refused({"x", "line"}, {});
 }
 
 TEST(HostileGraph, NodesMayNotComputeWhatIsThere) {
@@ -258,7 +341,8 @@ TEST(HostileGraph, AbsurdAxes) {
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   for (const std::int64_t axis : {kLeast, std::int64_t{-5}, std::int64_t{4}, kMost}) {
     for (const char* op : {"Softmax", "LogSoftmax", "Split"}) refused(op, {{"axis", axis}});
-    for (const char* op : {"ReduceMean", "Squeeze"}) refused(op, {{"axes", Ints{axis}}});
+    for (const char* op : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "Squeeze"})
+      refused(op, {{"axes", Ints{axis}}});
     refused("Slice", {{"axes", Ints{axis}}, {"starts", Ints{0}}, {"ends", Ints{1}}});
     refused("Transpose", {{"perm", Ints{0, 1, 2, axis}}});
   }
