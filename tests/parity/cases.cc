@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -93,7 +94,9 @@ Computed computed(const ModelDescription& model, WeightMap weights, const NamedT
   Network network(prepared, {.batch = image.dims[0], .plan = {}}, kernels);
   network.allocate();
   network.load(weights);
-  const auto values = in_memory_order({Dims(image.dims), image.data});
+  auto values = in_memory_order({Dims(image.dims), image.data});
+  if (network.input_info(0).type == ElementType::kInt32)
+    for (float& v : values) v = std::bit_cast<float>(static_cast<std::int32_t>(v));
   std::copy(values.begin(), values.end(), network.input(0));
   network.forward();
   const TensorInfo info = network.output_info(0);

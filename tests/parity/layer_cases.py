@@ -311,5 +311,44 @@ def quantised():
                                               c.add("Relu")), dtype=T.UINT8)
 
 
-for family in (activations, sums, reductions, norms, resizes, lines, inputs, old_opsets, quantised):
+def functions():
+    """Norms, softmax and lookups in a dozen nodes each, as TensorFlow's converter writes them."""
+    def back(c, name, shape):
+        return c.add("Expand", [c.add("Reshape", [name, c.ints(-1, *shape)]), c.ints(1, *shape)])
+
+    def norm(c, axis, gamma):
+        size, shape = c.shape[axis], [1 if i == axis else d for i, d in enumerate(c.shape)][1:]
+        share = number(c, 1 / size)
+        total = c.add("ReduceSum", [c.x, c.ints(axis)], keepdims=0)
+        squares = c.add("ReduceSum", [c.add("Mul", [c.x, c.x]), c.ints(axis)], keepdims=0)
+        mean = c.add("Mul", [total, share])
+        spread = c.add("Sub", [c.add("Mul", [squares, share]), c.add("Mul", [mean, mean])])
+        raised = c.add("Add", [back(c, c.add("Max", [number(c, 0), spread]), shape), number(c, 1e-6)])
+        scale = c.add("Mul", [c.add("Reciprocal", [c.add("Sqrt", [raised])]), weights(c, *gamma)])
+        c.add("Mul", [c.add("Sub", [c.x, back(c, mean, shape)]), scale])
+        c.add("Add", [c.last, weights(c, *gamma)])
+
+    def softmax(c, axis):
+        shape = [1 if i == axis else d for i, d in enumerate(c.shape)][1:]
+        most = c.add("Max", [number(c, -math.inf), c.add("ReduceMax", [c.x], axes=[axis], keepdims=0)])
+        power = c.add("Exp", [c.add("Sub", [c.x, back(c, most, shape)])])
+        c.add("Div", [power, back(c, c.add("ReduceSum", [power, c.ints(axis)], keepdims=0), shape)])
+
+    def lookup(c, turned):
+        ids = c.add("Expand", [c.add("Reshape", [c.x, c.ints(-1, 5, 1)]), c.ints(1, 5, 1)])
+        row = c.constant([[range(120)]], numpy.int32)
+        c.add("Cast", [c.add("Equal", [row, ids] if turned else [ids, row])], to=T.FLOAT)
+        c.add("MatMul", [c.last, weights(c, 120, 3)])
+
+    for axis, gamma in ((1, [1, 4, 1]), (2, [1, 1, 9]), (2, [9])):
+        case(f"layers-norm-by-squares-{axis}-{len(gamma)}", lambda c, a=axis, g=gamma: norm(c, a, g), shape=LINE)
+    case("layers-norm-by-squares-of-vectors", lambda c: norm(c, 1, [1, 7]), shape=(2, 7))
+    for axis in (1, 2):
+        case(f"layers-softmax-in-parts-{axis}", lambda c, a=axis: softmax(c, a), shape=LINE)
+    case("layers-softmax-in-parts-of-vectors", lambda c: softmax(c, 1), shape=(2, 7))
+    for turned in (False, True):
+        case(f"layers-lookup-{turned}", lambda c, t=turned: lookup(c, t), shape=(2, 5), dtype=T.INT32)
+
+
+for family in (activations, sums, reductions, norms, resizes, lines, inputs, old_opsets, quantised, functions):
     family()

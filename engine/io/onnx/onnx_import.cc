@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/io/onnx/input_ends.h"
+#include "engine/io/onnx/operators/arithmetic.h"
 #include "engine/io/onnx/operators/operators.h"
 #include "engine/io/onnx/weight_ties.h"
 #include "engine/model/graph.h"
@@ -62,6 +63,7 @@ class Importer {
         options_(options),
         outputs_(chosen_outputs(graph, options)),
         ends_(graph),
+        patterns_(graph),
         state_(graph, outputs_) {}
 
   ImportedModel run() {
@@ -181,17 +183,35 @@ class Importer {
     if (constant) {
       if (auto folded = fold(node, constants)) return keep(node, std::move(*folded));
     }
+    if (!constant && reachable && patterns_.is_part(node)) return leave(node);
     if (!known && !can_fold(node)) return tell(node, "the operator is not supported");
     if (!reachable) return;  // behind one that was told of
     if (!known) return tell(node, "the operator is supported for constants alone");
     try {
       const std::size_t layers = state_.description().layers.size();
-      operators().at(node.op)(state_, node);
+      if (!import_pattern(node)) operators().at(node.op)(state_, node);
       for (std::size_t i = 0; i < node.inputs.size(); ++i) state_.claim_weight(node, i, layers);
       check_outputs(node);
     } catch (const Unsupported& e) {
       tell(node, e.what());
     }
+  }
+
+  // Its function's end computes what it is for.
+  void leave(const Node& node) {
+    for (const std::string& name : node.inputs)
+      if (const Value* value = state_.find(name); value != nullptr && !value->constant)
+        return mark_pending(state_, node, *value);
+  }
+
+  bool import_pattern(const Node& node) {
+    if (const NormPattern* norm = patterns_.norm(node))
+      return import_norm(state_, node, *norm), true;
+    if (const SoftmaxPattern* softmax = patterns_.softmax(node))
+      return import_softmax(state_, node, *softmax), true;
+    if (const LookupPattern* lookup = patterns_.lookup(node))
+      return import_lookup(state_, node, *lookup), true;
+    return false;
   }
 
   void check_outputs(const Node& node) const {
@@ -339,6 +359,7 @@ class Importer {
   const ImportOptions& options_;
   const std::vector<GraphValue> outputs_;
   const InputEnds ends_;
+  const Patterns patterns_;
   ImportState state_;
   std::vector<std::string> remarks_;
   bool takes_bytes_ = false;

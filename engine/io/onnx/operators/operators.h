@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/io/onnx/operators/import_state.h"
+#include "engine/io/onnx/patterns.h"
 
 namespace moil::onnx {
 
@@ -29,6 +30,11 @@ void add_axis_operators(Operators& operators);       // transposition, slices, c
 
 // The largest pixel of each channel of an image, as the node's output; of one pixel.
 Value largest_pixels(ImportState& state, const Node& node, Value x);
+
+// Functions of several nodes, at their ends; pattern_operators.cc.
+void import_norm(ImportState& state, const Node& node, const NormPattern& norm);
+void import_softmax(ImportState& state, const Node& node, const SoftmaxPattern& softmax);
+void import_lookup(ImportState& state, const Node& node, const LookupPattern& lookup);
 
 void import_einsum(ImportState& state, const Node& node);  // of the weighted ones; einsum.cc
 
