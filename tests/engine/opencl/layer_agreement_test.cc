@@ -104,7 +104,11 @@ const std::set<std::string> kTypes = {"add",
                                       "batch_norm",
                                       "conv2d",
                                       "fully_connected",
+                                      "elu",
                                       "gelu",
+                                      "gelu_tanh",
+                                      "mish",
+                                      "softplus",
                                       "global_average_pool",
                                       "hard_sigmoid",
                                       "hard_swish",
@@ -203,8 +207,9 @@ TEST(OpenclLayers, CornersOfEveryTypeAgreeWithTheCpu) {
       {"batch_norm", {}, {9}},
       {"batch_norm", {{"frozen", true}}, {4, 5, 3}},
   };
-  for (const char* type : {"relu", "relu6", "leaky_relu", "sigmoid", "tanh", "hard_sigmoid",
-                           "hard_swish", "silu", "gelu", "softmax", "log_softmax"})
+  for (const char* type :
+       {"relu", "relu6", "leaky_relu", "sigmoid", "tanh", "hard_sigmoid", "hard_swish", "silu",
+        "gelu", "elu", "softplus", "mish", "gelu_tanh", "softmax", "log_softmax"})
     cases.push_back({type, {}, {11}});
   for (const LayerCase& c : cases) expect_agreement(c, device.processor);
 }

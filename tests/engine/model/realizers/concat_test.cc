@@ -49,13 +49,17 @@ TEST(ConcatRealizerTest, KnowsEveryBuiltInLayer) {
     if (type == "add_parameter" || type == "multiply_parameter" || type == "reshape")
       properties["dims"] = std::vector<std::int64_t>{12};
     if (type == "permute") properties["order"] = std::vector<std::int64_t>{0, 1};
+    if (type == "local_response_norm") properties["size"] = std::int64_t{3};
+    if (type == "resize") properties["size"] = std::int64_t{4};
     if (type == "slice") properties["length"] = std::int64_t{2};
     if (type == "pad") properties["begin"] = properties["end"] = std::vector<std::int64_t>{1};
     if (type == "multi_out") properties["outputs"] = std::int64_t{2};
     if (type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans")
       continue;  // of tests
     std::vector<std::int64_t> dims = {6};
-    if (type == "conv2d" || type.ends_with("_pool")) dims = {2, 3, 3};
+    if (type == "conv2d" || type.ends_with("_pool") || type == "local_response_norm" ||
+        type == "resize")
+      dims = {2, 3, 3};
     if (type == "matmul") dims = {3, 3};
     if (type == "conv1d" || type == "unstack" || type == "multi_head_attention" ||
         type == "positional_encoding")
