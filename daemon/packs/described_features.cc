@@ -15,7 +15,8 @@ constexpr int kMostSteps = 200;
 constexpr double kStep = 0.5;                         // of an output, as far as the slope tells
 constexpr double kLeastSure = 0.3, kMostSure = 0.98;  // probabilities
 
-// If outputs are sigmoids, the labels that are not said hold back the one that is: steps become longer.
+// If outputs are sigmoids, the labels that are not said hold back the one that is: steps become
+// longer.
 double pace_of(int step, bool each_by_itself) {
   constexpr double kGrowth = 1.05, kLongest = 8;
   return each_by_itself ? std::min(kStep * std::pow(kGrowth, step), kLongest) : kStep;

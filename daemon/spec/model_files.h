@@ -8,7 +8,7 @@
 namespace moil::daemon {
 
 inline constexpr std::array<std::string_view, 8> kModelFiles = {
-    "model.json", "weights.safetensors", "labels.json",   "preprocessing.json",
+    "model.json", "weights.safetensors", "labels.json",    "preprocessing.json",
     "task.json",  "calibration.json",    "imprinted.json", "imprintable.json"};
 
 }  // namespace moil::daemon

@@ -74,7 +74,7 @@ MakeLayer make_softmax_cross_entropy;  // softmax_cross_entropy: reduction = "me
 MakeLayer make_stack;                  // stack
 MakeLayer make_unstack;                // unstack
 
-// Each kind is a type of its own, to_string(kind). Of leaky_relu: slope = 0.01; of elu: alpha = 1.
+// Each kind is a type of its own, to_string(kind). leaky_relu: slope = 0.01; elu: alpha = 1.
 std::unique_ptr<Layer> make_activation(ActivationKind kind, const std::string& name,
                                        const Properties& properties);
 

@@ -70,7 +70,7 @@ class Recurrent final : public Layer {
     return p_.kind == RecurrentKind::kLstm ? 4 : p_.kind == RecurrentKind::kGru ? 3 : 1;
   }
   std::int64_t gate_width() const { return gates() * p_.units; }
-  // Of the states that pass from step to step.
+  // How many states pass from step to step.
   std::size_t states() const { return p_.kind == RecurrentKind::kLstm ? 2 : 1; }
   bool keeps_states_apart() const { return !p_.is_cell && !p_.sequence; }
   std::size_t state_bytes() const {
@@ -80,14 +80,14 @@ class Recurrent final : public Layer {
     return p_.reverse ? length_ - 1 - place : place;
   }
 
-  // Of one step, a row a sample.
+  // One step, a row a sample.
   Rows of_step(float* tensor, std::int64_t step, std::int64_t width) const {
     return {tensor + step * width, length_ * width};
   }
   Rows gates_of(const LayerRun& run, std::int64_t step) const {
     return of_step(reinterpret_cast<float*>(run.saved[0]), step, gate_width());
   }
-  // Of an lstm its cells, of a gru the state's part of the new gate.
+  // An lstm's cells, or a gru's part of the new gate that comes from the state.
   float* inner_of(const LayerRun& run) const { return reinterpret_cast<float*>(run.saved[1]); }
   float* states_of(const LayerRun& run) const {
     return keeps_states_apart() ? reinterpret_cast<float*>(run.saved[states_at_]) : run.outputs[0];
@@ -318,7 +318,7 @@ void Recurrent::give_states(const LayerRun& run) const {
     give(state, run.outputs[1 + state]);
 }
 
-// Of the state, and of the cell, behind the last step.
+// The state's, and the cell's, behind the last step.
 void Recurrent::take_derivatives(const LayerRun& run) const {
   const std::size_t elements = state_bytes() / sizeof(float);
   const auto add = [&](std::size_t state, std::size_t output) {

@@ -9,8 +9,8 @@
 namespace moil {
 
 // The model in full: what a description may leave out (inputs, activation, concat and flatten
-// layers) made explicit, recurrent layers unrolled that are to be. A model that leaves out nothing stays as it is.
-// Freezing (freeze.h), slicing, surgery and fresh weights take complete models.
+// layers) made explicit, recurrent layers unrolled that are to be. A model that leaves out nothing
+// stays as it is. Freezing (freeze.h), slicing, surgery and fresh weights take complete models.
 [[nodiscard]] ModelDescription complete_model(const ModelDescription& model);
 
 // For training: completed, unneeded layers dropped, batch norms outside `trainable_layers` frozen,

@@ -49,8 +49,8 @@ struct PlanOptions {
   // Training: workspaces may grow the plan to this, for faster kernels; never above what the
   // leanest ones need otherwise.
   std::size_t memory_budget_bytes = 0;
-  // Those besides the CPU, ids from 1 on, and the steps that each computes, by layer; those that it
-  // has no way of computing stay with the CPU.
+  // The processors besides the CPU, ids from 1 on, and the steps that each computes, by layer;
+  // steps that it has no way of computing stay with the CPU.
   std::vector<std::shared_ptr<Processor>> processors = {};
   Assignment assignment = {};
   // Whether they may apply gradients, too: the optimizer is one that they have.

@@ -214,7 +214,7 @@ class Network {
   std::unique_ptr<SwapFile> swap_file_;
   std::vector<std::size_t> file_offsets_;  // by tensor owner
   std::unique_ptr<Swapper> swapper_;
-  // Of the processors besides the CPU, by id - 1; null for one that computes nothing.
+  // One for each processor besides the CPU, by id - 1; null for one that computes nothing.
   std::vector<std::unique_ptr<ProcessorRun>> others_;
   std::vector<std::unique_ptr<StepRun>> runs_;  // of the program's instructions
   std::vector<double>* order_seconds_ = nullptr;

@@ -316,7 +316,7 @@ def padded_cases():
                 batch, length = len(lengths), max(lengths)
 
                 def compute(x, w, _, t=type_, r=reverse, given=lengths):
-                    # Of a sequence that runs backward every sample is turned by itself.
+                    # Each sample of a sequence that runs backward is turned by itself.
                     x, outputs, ends = x[0], [], []
                     for sample, count in enumerate(given):
                         y, behind = recurrent(t, [x[sample:sample + 1, :count]], w, nonlinearity, r)

@@ -202,7 +202,7 @@ void start(Network& network) {
 
 namespace {
 
-// Of the table that the input's numbers are of.
+// The height of the table that the input's numbers are of.
 std::int64_t rows_of_table(const Network& network) {
   const Graph& graph = network.graph();
   const Value& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))];

@@ -83,7 +83,7 @@ struct NightContext {
   const std::atomic<bool>& stop;
   const NightFiles files;
   NightChoices choices;
-  bool is_read = false;  // all samples were read before: none needs to be looked at again
+  bool is_read = false;    // all samples were read before: none needs to be looked at again
   bool rows_anew = false;  // plan_imprint()'s
   // The weights that training begins with, and what the optimizer remembers: a checkpoint of the
   // same head. Empty: those of the model before the night.

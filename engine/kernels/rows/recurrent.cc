@@ -12,7 +12,7 @@ void tanh_of(const float* x, float* y, std::int64_t count) {
   activate(ActivationKind::kTanh, 0, x, y, 0, count);
 }
 float value(const float* values, std::int64_t j) { return values == nullptr ? 0.0F : values[j]; }
-// Of a sigmoid and of a tanh, by their values.
+// The slopes of a sigmoid and of a tanh, by their values.
 float sigmoid_slope(float y) { return y * (1 - y); }
 float tanh_slope(float y) { return 1 - y * y; }
 

@@ -9,7 +9,7 @@
 namespace moil {
 
 // y = x * s^-beta, where s = bias + alpha / size * the sum of x^2 over `size` channels around;
-// those that are not there are 0. size is odd.
+// channels that are not there are 0. size is odd.
 struct ResponseNorm {
   std::int64_t size = 5;
   float alpha = 1e-4F, beta = 0.75F, bias = 1;

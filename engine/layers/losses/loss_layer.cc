@@ -54,7 +54,7 @@ void LossLayer::compute_derivative(const LayerRun& run) {
   });
 }
 
-// Of nothing but padding: 1, which divides sums of 0.
+// 1 if there is nothing but padding: it divides sums of 0.
 double LossLayer::divisor_of(const float* target) const {
   if (!counts_rows()) return divisor_;
   std::atomic<std::int64_t> count = 0;

@@ -4,7 +4,7 @@
 // features or channels. Output [1]: -sum(target * log softmax(logits)), mean over the batch (and
 // the pixels or positions). The derivative is that of input 0. A row whose target is all zeros is
 // padding: it adds nothing, and has no slope. Property: reduction = "mean" over all rows, or
-// "counted": over those that are no padding, as PyTorch's ignore_index has it. Such a mean depends
+// "counted": over rows that are no padding, as PyTorch's ignore_index has it. Such a mean depends
 // on the batch, which is then not cut into micro-batches.
 #include "base/error.h"
 #include "engine/kernels/rows/softmax.h"

@@ -52,7 +52,8 @@ namespace moil {
 [[nodiscard]] ModelDescription realize_pooling_first(const ModelDescription& model);
 
 // A value read more than once gets a multi_out layer, so that every value has one reader and its
-// derivative one writer. Of many readers each has a multi_out for itself and those behind it.
+// derivative one writer. If there are many readers, each has a multi_out for itself and the readers
+// behind it.
 [[nodiscard]] ModelDescription realize_multi_out(const ModelDescription& model);
 
 // Batch norm after a convolution or fully connected layer that nobody else reads is folded into its

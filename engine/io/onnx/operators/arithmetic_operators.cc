@@ -143,7 +143,7 @@ void import_pow(ImportState& state, const Node& node) {
   if (cube) state.add_layer(node, "multiply", {&square, &x});
 }
 
-// Of any number of tensors of the same dims.
+// Takes any number of tensors of the same dims.
 void import_sum(ImportState& state, const Node& node) {
   if (node.inputs.size() == 2) return import_add(state, node);
   if (node.inputs.size() == 1) return state.alias(node, state.pixels(node, 0));

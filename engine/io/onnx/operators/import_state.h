@@ -115,7 +115,7 @@ class ImportState {
   Value as_line(const Value& value);
   // Whether rows are a line, or pixels in another order.
   bool is_line_at_no_cost(const Value& value);
-  // Of rows in the file's axes, if the value is an image.
+  // The value as rows in the file's axes, if it is an image.
   Value as_rows(const Value& value);
 
   // Makes a layer and gives its output to the node's; weights: by their short names. The layer
@@ -192,7 +192,7 @@ class ImportState {
   std::map<std::string, int> readers_;                // of each value of the file
   std::map<std::string, const Node*> producers_;
   std::map<std::string, Value> values_;
-  std::map<std::string, Value> plain_;  // those that are images of another view, as the file's
+  std::map<std::string, Value> plain_;  // images in another view, as the file's
   std::map<std::string, Value> helpers_;
   std::map<std::string, Value> layers_;         // by their names in the description
   std::map<std::string, std::size_t> indices_;  // of these layers there

@@ -51,7 +51,7 @@ Value normalised(ImportState& state, const Node& node, const Value& rows) {
                          {{"affine", false}, {"epsilon", epsilon_of(node)}});
 }
 
-// Of an image, group by group of its channels.
+// Takes an image, group by group of its channels.
 void normalise_image(ImportState& state, const Node& node, const Value& x, std::int64_t groups,
                      const Affine& affine) {
   const ::moil::Dims d = x.info.dims;
@@ -78,7 +78,7 @@ void normalise_image(ImportState& state, const Node& node, const Value& x, std::
   state.alias(node, v);
 }
 
-// Of rows [N, C, L], which one channel is already.
+// Takes rows [N, C, L], which one channel is already.
 void normalise_rows(ImportState& state, const Node& node, const Value& x, const Affine& affine) {
   Value v = normalised(state, node, x);
   const Ints dims = {x.info.dims[1], 1};

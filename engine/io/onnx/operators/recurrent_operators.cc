@@ -181,7 +181,7 @@ class RecurrentImport {
     return node;
   }
 
-  // Of both directions, one behind the other in the last axis.
+  // Both directions, one behind the other in the last axis.
   Value joined(const std::vector<Value>& values, std::size_t output) {
     if (values.size() == 1) return values[0];
     const auto axis = static_cast<std::int64_t>(values[0].info.dims.rank()) - 1;

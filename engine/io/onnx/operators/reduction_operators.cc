@@ -10,7 +10,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// Of each channel of an image over its pixels; with or without their axes.
+// Each channel of an image over its pixels; with or without their axes.
 using Reduction = Value (*)(ImportState& state, const Node& node, const Value& image, bool keeps);
 
 bool has_axis(const Ints& axes, std::size_t axis) {

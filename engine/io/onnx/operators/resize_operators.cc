@@ -56,7 +56,7 @@ void refuse_other_forms(const Node& node) {
     throw Unsupported("mode " + mode + " is not supported");
 }
 
-// Of the engine's words those that mean the same.
+// The engine's words that mean the same.
 std::string coordinates_of(const Node& node, bool old, bool to_one_pixel) {
   if (old) return "asymmetric";
   const std::string word = node.word("coordinate_transformation_mode", "half_pixel");

@@ -73,7 +73,7 @@ TEST(LayerImport, LinesStayLines) {
   EXPECT_EQ(std::get<Ints>(first.properties.at("kernel")), (Ints{1, 3}));
 }
 
-// Of rows whose features are last, as a recurrent network has them, nothing moves.
+// If rows have their features last, as a recurrent network has them, nothing moves.
 TEST(LayerImport, TurnedRowsAreALine) {
   Builder b;
   b.graph.inputs = {{"image", {-1, 9, 4}, true}};
