@@ -61,8 +61,9 @@ class BudgetTest(AllTests):
         self.assertLessEqual(memory["measured_bytes"], budget)
 
     def test_writing_more_than_allowed_is_refused(self) -> None:
+        """In memory that outputs made again are far from; how far depends on the kernels that were fastest."""
         free = self.plan(self.spec(ALL_LAYERS))
-        budget = free["predicted_bytes"] - free["training"]["planned_bytes"] * 2 // 3
+        budget = free["predicted_bytes"] - free["training"]["planned_bytes"] * 17 // 25
         for changes in (
             {"memory": {"budget_bytes": budget}, "swap": {"max_write_bytes": 1000}},
             {"swap": {"mode": "on_demand", "max_write_bytes": 1000}},
