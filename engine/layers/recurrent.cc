@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "engine/kernels/gemm/gemm.h"
+#include "engine/kernels/gemm/linear.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/activation.h"
 #include "engine/kernels/rows/column_sum.h"
@@ -66,10 +67,12 @@ class Recurrent final : public Layer {
     float* row(std::int64_t n) const { return first == nullptr ? nullptr : first + n * stride; }
   };
 
-  std::int64_t gates() const {
-    return p_.kind == RecurrentKind::kLstm ? 4 : p_.kind == RecurrentKind::kGru ? 3 : 1;
-  }
+  bool is_gru() const { return p_.kind == RecurrentKind::kGru; }
+  std::int64_t gates() const { return p_.kind == RecurrentKind::kLstm ? 4 : is_gru() ? 3 : 1; }
   std::int64_t gate_width() const { return gates() * p_.units; }
+  // Of the gates to which the state's part is added: all but the new gate of a gru.
+  std::int64_t plain_width() const { return gate_width() - (is_gru() ? p_.units : 0); }
+  LinearShape of_inputs() const { return {batch_ * length_, features_, gate_width()}; }
   // How many states pass from step to step.
   std::size_t states() const { return p_.kind == RecurrentKind::kLstm ? 2 : 1; }
   bool keeps_states_apart() const { return !p_.is_cell && !p_.sequence; }
@@ -101,6 +104,13 @@ class Recurrent final : public Layer {
     if (place > 0)
       return of_step(state == 0 ? states_of(run) : inner_of(run), step_at(place - 1), p_.units);
     return {given_ ? const_cast<float*>(run.inputs[1 + state]) : nullptr, p_.units};
+  }
+  // Calls product(rows, width, first row of the weights) for what the state's weights make of a
+  // step: the gates, and a gru's inner part of the new one.
+  template <class Product>
+  void each_product(const LayerRun& run, std::int64_t step, const Product& product) const {
+    product(gates_of(run, step), plain_width(), 0);
+    if (is_gru()) product(of_step(inner_of(run), step, p_.units), p_.units, plain_width());
   }
   const std::int32_t* lengths(const LayerRun& run) const {
     return LayerRun::as<std::int32_t>(run.inputs.back());
@@ -238,40 +248,34 @@ void Recurrent::forward(const LayerRun& run) {
 
 // gates = x W' + b, of all steps at once. The new gate of a gru takes its state's bias inside.
 void Recurrent::add_inputs(const LayerRun& run) const {
-  float* gates = gates_of(run, 0).first;
-  const std::int64_t rows = batch_ * length_, width = gate_width();
+  float* bias = nullptr;
   if (p_.bias) {
-    auto* bias = reinterpret_cast<float*>(run.workspace);
-    const std::int64_t both = p_.kind == RecurrentKind::kGru ? 2 * p_.units : width;
-    for (std::int64_t j = 0; j < width; ++j)
-      bias[j] = run.weights[kInputBias][j] + (j < both ? run.weights[kStateBias][j] : 0.0F);
-    for (std::int64_t r = 0; r < rows; ++r) std::copy_n(bias, width, gates + r * width);
+    bias = reinterpret_cast<float*>(run.workspace);
+    std::copy_n(run.weights[kInputBias], gate_width(), bias);
+    for (std::int64_t j = 0; j < plain_width(); ++j) bias[j] += run.weights[kStateBias][j];
   }
-  sgemm(Transpose::kNo, Transpose::kYes, rows, width, features_, 1, run.inputs[0], features_,
-        run.weights[kOfInput], features_, p_.bias ? 1 : 0, gates, width);
+  linear(of_inputs(), run.inputs[0], features_, run.weights[kOfInput], bias,
+         gates_of(run, 0).first);
 }
 
 // gates += h W', of one step.
 void Recurrent::add_state(const LayerRun& run, std::int64_t place) const {
   const std::int64_t step = step_at(place), units = p_.units;
-  const Rows to = gates_of(run, step), from = before(run, 0, place);
-  const float* weight = run.weights[kOfState];
-  const bool is_gru = p_.kind == RecurrentKind::kGru;
-  const std::int64_t outer = is_gru ? 2 * units : gate_width();
-  if (from.first != nullptr)
-    sgemm(Transpose::kNo, Transpose::kYes, batch_, outer, units, 1, from.first, from.stride, weight,
-          units, 1, to.first, to.stride);
-  if (!is_gru) return;
-  const Rows inner = of_step(inner_of(run), step, units);
-  for (std::int64_t n = 0; n < batch_; ++n) {
-    if (p_.bias)
-      std::copy_n(run.weights[kStateBias] + outer, units, inner.row(n));
-    else
-      std::fill_n(inner.row(n), units, 0.0F);
+  if (is_gru()) {
+    const Rows inner = of_step(inner_of(run), step, units);
+    for (std::int64_t n = 0; n < batch_; ++n) {
+      if (p_.bias)
+        std::copy_n(run.weights[kStateBias] + plain_width(), units, inner.row(n));
+      else
+        std::fill_n(inner.row(n), units, 0.0F);
+    }
   }
-  if (from.first != nullptr)
-    sgemm(Transpose::kNo, Transpose::kYes, batch_, units, units, 1, from.first, from.stride,
-          weight + outer * units, units, 1, inner.first, inner.stride);
+  const Rows from = before(run, 0, place);
+  if (from.first == nullptr) return;
+  each_product(run, step, [&](const Rows& to, std::int64_t width, std::int64_t first) {
+    sgemm(Transpose::kNo, Transpose::kYes, batch_, width, units, 1, from.first, from.stride,
+          run.weights[kOfState] + first * units, units, 1, to.first, to.stride);
+  });
 }
 
 void Recurrent::run_cells(const LayerRun& run, std::int64_t place) const {
@@ -350,17 +354,13 @@ void Recurrent::step_back(const LayerRun& run, std::int64_t place) const {
   cells_back(run, place);
   const Rows carried_on{d_state, units}, kept{reinterpret_cast<float*>(run.workspace), units};
   keep_padding(run, step, carried_on, kept);
-  const bool is_gru = p_.kind == RecurrentKind::kGru;
-  const std::int64_t outer = is_gru ? 2 * units : gate_width();
-  const Rows gates = gates_of(run, step);
-  const float* weight = run.weights[kOfState];
-  sgemm(Transpose::kNo, Transpose::kNo, batch_, units, outer, 1, gates.first, gates.stride, weight,
-        units, is_gru ? 1 : 0, d_state, units);
+  // What goes to a gru's state before without a product is there already.
+  const float beta = is_gru() ? 1 : 0;
+  each_product(run, step, [&](const Rows& from, std::int64_t width, std::int64_t first) {
+    sgemm(Transpose::kNo, Transpose::kNo, batch_, units, width, 1, from.first, from.stride,
+          run.weights[kOfState] + first * units, units, beta, d_state, units);
+  });
   keep_padding(run, step, kept, carried_on);
-  if (!is_gru) return;
-  const Rows inner = of_step(inner_of(run), step, units);
-  sgemm(Transpose::kNo, Transpose::kNo, batch_, units, units, 1, inner.first, inner.stride,
-        weight + outer * units, units, 1, d_state, units);
 }
 
 void Recurrent::cells_back(const LayerRun& run, std::int64_t place) const {
@@ -372,8 +372,7 @@ void Recurrent::cells_back(const LayerRun& run, std::int64_t place) const {
     for (std::int64_t n = begin; n < end; ++n) {
       if (is_padding(run, n, step)) {
         std::fill_n(gates.row(n), gate_width(), 0.0F);
-        if (p_.kind == RecurrentKind::kGru)
-          std::fill_n(of_step(inner_of(run), step, units).row(n), units, 0.0F);
+        if (is_gru()) std::fill_n(of_step(inner_of(run), step, units).row(n), units, 0.0F);
         continue;
       }
       if (p_.kind == RecurrentKind::kRnn) {
@@ -394,10 +393,9 @@ void Recurrent::cells_back(const LayerRun& run, std::int64_t place) const {
 
 void Recurrent::compute_gradient(const LayerRun& run) {
   go_back(run);
-  const std::int64_t rows = batch_ * length_, width = gate_width();
-  if (run.gradients[kOfInput])
-    sgemm(Transpose::kYes, Transpose::kNo, width, features_, rows, 1, gates_of(run, 0).first, width,
-          run.inputs[0], features_, run.adds(kOfInput) ? 1 : 0, run.gradients[kOfInput], features_);
+  if (float* gradient = run.gradients[kOfInput])
+    linear_gradient(of_inputs(), run.inputs[0], gates_of(run, 0).first, run.adds(kOfInput),
+                    gradient);
   if (run.gradients[kOfState]) state_gradient(run);
   if (p_.bias) bias_gradients(run);
 }
@@ -405,19 +403,16 @@ void Recurrent::compute_gradient(const LayerRun& run) {
 // A product a step: a whole one would want the states moved by a step.
 void Recurrent::state_gradient(const LayerRun& run) const {
   const std::int64_t units = p_.units;
-  float* to = run.gradients[kOfState];
-  if (!run.adds(kOfState)) std::fill_n(to, gate_width() * units, 0.0F);
-  const bool is_gru = p_.kind == RecurrentKind::kGru;
-  const std::int64_t outer = is_gru ? 2 * units : gate_width();
+  float* gradient = run.gradients[kOfState];
+  if (!run.adds(kOfState)) std::fill_n(gradient, gate_width() * units, 0.0F);
   for (std::int64_t place = 0; place < length_; ++place) {
-    const Rows from = before(run, 0, place), gates = gates_of(run, step_at(place));
+    const Rows from = before(run, 0, place);
     if (from.first == nullptr) continue;
-    sgemm(Transpose::kYes, Transpose::kNo, outer, units, batch_, 1, gates.first, gates.stride,
-          from.first, from.stride, 1, to, units);
-    if (!is_gru) continue;
-    const Rows inner = of_step(inner_of(run), step_at(place), units);
-    sgemm(Transpose::kYes, Transpose::kNo, units, units, batch_, 1, inner.first, inner.stride,
-          from.first, from.stride, 1, to + outer * units, units);
+    each_product(
+        run, step_at(place), [&](const Rows& slopes, std::int64_t width, std::int64_t first) {
+          sgemm(Transpose::kYes, Transpose::kNo, width, units, batch_, 1, slopes.first,
+                slopes.stride, from.first, from.stride, 1, gradient + first * units, units);
+        });
   }
 }
 
@@ -432,17 +427,15 @@ void Recurrent::bias_gradients(const LayerRun& run) const {
   };
   column_sum(rows, width, gates_of(run, 0).first, sums, false, workspace);
   store(kInputBias);
-  if (p_.kind == RecurrentKind::kGru)
-    column_sum(rows, p_.units, inner_of(run), sums + 2 * p_.units, false, workspace);
+  if (is_gru()) column_sum(rows, p_.units, inner_of(run), sums + plain_width(), false, workspace);
   store(kStateBias);
 }
 
 void Recurrent::compute_derivative(const LayerRun& run) {
   if (!gradient_goes_back_) go_back(run);
   if (run.input_derivatives[0])
-    sgemm(Transpose::kNo, Transpose::kNo, batch_ * length_, features_, gate_width(), 1,
-          gates_of(run, 0).first, gate_width(), run.weights[kOfInput], features_, 0,
-          run.input_derivatives[0], features_);
+    linear_derivative(of_inputs(), gates_of(run, 0).first, run.weights[kOfInput],
+                      run.input_derivatives[0]);
   for (std::size_t state = 0; given_ && state < states(); ++state)
     if (float* to = run.input_derivatives[1 + state])
       std::copy_n(carried(run, state), state_bytes() / sizeof(float), to);

@@ -63,6 +63,23 @@ void expect_same(const TrainingRun& found, const TrainingRun& expected, const Tr
         << what << ": " << name;
 }
 
+void expect_planned_transfers(const ModelDescription& prepared, const NetworkOptions& options) {
+  KernelSelector kernels = fixed_kernels();
+  Network network(prepared, options, kernels);
+  network.allocate();
+  network.load(random_weights(prepared, 1));
+  GradientRecorder recorder;
+  network.train_step(1, &recorder);
+  const std::uint64_t after_first = network.transfers();
+  network.train_step(2, &recorder);
+  std::size_t planned = 0;
+  for (const ProcessorPlan& plan : network.plan().processors) {
+    EXPECT_GT(plan.transfers.size(), 0u);
+    planned += plan.transfers.size();
+  }
+  EXPECT_EQ(network.transfers() - after_first, planned);
+}
+
 void expect_mixes_as_on_the_cpu(const std::vector<std::shared_ptr<Processor>>& processors,
                                 unsigned seeds,
                                 const std::function<void(unsigned seed, NetworkOptions&)>& change) {

@@ -31,6 +31,9 @@ TrainingRun rounded_run(const ModelDescription& prepared, const NetworkOptions& 
 void expect_same(const TrainingRun& found, const TrainingRun& expected, const TrainingRun& rounded,
                  const std::string& what);
 
+// A step hands over as often as the plans of all processors say, each of which says something.
+void expect_planned_transfers(const ModelDescription& prepared, const NetworkOptions& options);
+
 // Random networks with a random mix each; `change` sees the options of the run that is mixed.
 void expect_mixes_as_on_the_cpu(
     const std::vector<std::shared_ptr<Processor>>& processors, unsigned seeds,

@@ -11,6 +11,7 @@
 
 #include "base/files/file.h"
 #include "engine/model/preparation.h"
+#include "tests/engine/device/mixed_networks.h"
 #include "tests/engine/model/models.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
@@ -161,16 +162,8 @@ TEST(OpenclDevice, AStepHandsOverAsOftenAsThePlanSays) {
       if (++number % 3 != 0)
         options.plan.assignment[layer.name] = {
             kSecondProcessor, number % 2 == 0 ? kSecondProcessor : kCpu, kSecondProcessor, kCpu};
-    KernelSelector kernels = fixed_kernels();
-    Network network(prepared, options, kernels);
-    network.allocate();
-    network.load(random_weights(prepared, 1));
-    GradientRecorder recorder;
-    network.train_step(1, &recorder);
-    const std::uint64_t after_first = network.transfers();
-    network.train_step(2, &recorder);
-    EXPECT_EQ(network.transfers() - after_first, network.plan().processors[0].transfers.size())
-        << "shared " << shares;
+    SCOPED_TRACE(shares ? "shared" : "copied");
+    expect_planned_transfers(prepared, options);
   }
 }
 

@@ -6,7 +6,6 @@
 #include "engine/model/weights.h"
 #include "tests/engine/model/models.h"
 #include "tests/engine/run/training.h"
-#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -72,21 +71,11 @@ TEST(RecurrentNetworks, NeitherSharingMemoryNorSwapNorMakingAgainChangesABit) {
       NetworkOptions options = test::training_options(model, 4);
       options.plan.optimizer_states = 1;
       options.plan.clip_by_global_norm = true;
-      const test::ScratchFolder folder;
-      options.swap_folder = folder.path();
       const WeightMap weights = test::random_weights(model, 2);
+      test::expect_same_bits_of_other_plans(prepared, options, weights);
       const auto expected = test::train(prepared, options, weights, 3);
-      options.plan.share_memory = false;
-      EXPECT_TRUE(test::train(prepared, options, weights, 3) == expected);
-      options.plan.share_memory = true;
       for (const LayerDescription& layer : prepared.layers) options.plan.again.insert(layer.name);
       EXPECT_TRUE(test::train(prepared, options, weights, 3) == expected) << "again";
-      options.plan.again.clear();
-      options.plan.swap.smallest_bytes = 1;
-      for (const SwapMode mode : {SwapMode::kOnDemand, SwapMode::kReduced, SwapMode::kProactive}) {
-        options.plan.swap.mode = mode;
-        EXPECT_TRUE(test::train(prepared, options, weights, 3) == expected) << to_string(mode);
-      }
     }
   }
 }

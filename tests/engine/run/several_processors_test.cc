@@ -51,20 +51,7 @@ TEST(SeveralProcessors, AStepHandsOverAsOftenAsThePlansSay) {
   NetworkOptions options = mixed_options(model);
   options.plan.processors = made_up({true, false});
   options.plan.assignment = any_mix(model, 3, 2);
-  KernelSelector kernels = fixed_kernels();
-  Network network(model, options, kernels);
-  network.allocate();
-  network.load(random_weights(model, 1));
-  GradientRecorder recorder;
-  network.train_step(1, &recorder);
-  const std::uint64_t after_first = network.transfers();
-  network.train_step(2, &recorder);
-  std::size_t planned = 0;
-  for (const ProcessorPlan& plan : network.plan().processors) {
-    EXPECT_GT(plan.transfers.size(), 0u);
-    planned += plan.transfers.size();
-  }
-  EXPECT_EQ(network.transfers() - after_first, planned);
+  expect_planned_transfers(model, options);
 }
 
 TEST(SeveralProcessors, WhatOneHasNoWayOfComputingStaysWithTheCpu) {

@@ -11,7 +11,6 @@
 #include "tests/engine/model/models.h"
 #include "tests/engine/run/training.h"
 #include "tests/errors.h"
-#include "tests/scratch_folder.h"
 
 namespace moil {
 namespace {
@@ -96,18 +95,7 @@ TEST(SharedWeightsTest, NeitherSharingMemoryNorSwapNorClippingOrderChangesABit) 
     NetworkOptions options = test::training_options(model, 4);
     options.plan.optimizer_states = 1;
     options.plan.clip_by_global_norm = clips;
-    const test::ScratchFolder folder;
-    options.swap_folder = folder.path();
-    const WeightMap weights = test::random_weights(model, 2);
-    const auto expected = test::train(prepared, options, weights, 3);
-    options.plan.share_memory = false;
-    EXPECT_TRUE(test::train(prepared, options, weights, 3) == expected);
-    options.plan.share_memory = true;
-    options.plan.swap.smallest_bytes = 1;
-    for (const SwapMode mode : {SwapMode::kOnDemand, SwapMode::kReduced, SwapMode::kProactive}) {
-      options.plan.swap.mode = mode;
-      EXPECT_TRUE(test::train(prepared, options, weights, 3) == expected) << to_string(mode);
-    }
+    test::expect_same_bits_of_other_plans(prepared, options, test::random_weights(model, 2));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/scratch_folder.h"
+
 namespace moil::test {
 namespace {
 
@@ -46,6 +48,21 @@ std::map<std::string, std::vector<float>> Training::gradients(unsigned seed) {
   fill(seed);
   network_.train_step(7, &recorder);
   return recorder.gradients;
+}
+
+void expect_same_bits_of_other_plans(const ModelDescription& prepared, NetworkOptions options,
+                                     const WeightMap& weights) {
+  const ScratchFolder folder;
+  options.swap_folder = folder.path();
+  const auto expected = train(prepared, options, weights, 3);
+  options.plan.share_memory = false;
+  EXPECT_TRUE(train(prepared, options, weights, 3) == expected) << "no memory shared";
+  options.plan.share_memory = true;
+  options.plan.swap.smallest_bytes = 1;
+  for (const SwapMode mode : {SwapMode::kOnDemand, SwapMode::kReduced, SwapMode::kProactive}) {
+    options.plan.swap.mode = mode;
+    EXPECT_TRUE(train(prepared, options, weights, 3) == expected) << to_string(mode);
+  }
 }
 
 void expect_slopes(const ModelDescription& model, std::size_t weights, double distance,

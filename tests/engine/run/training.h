@@ -25,6 +25,10 @@ class Training {
   Network network_;
 };
 
+// A few steps of training: neither sharing memory nor any way of swapping changes a bit.
+void expect_same_bits_of_other_plans(const ModelDescription& prepared, NetworkOptions options,
+                                     const WeightMap& weights);
+
 // Along its own gradient g, the loss rises by |g|: tensor by tensor, from central differences over
 // `distance`. There are so many weights.
 void expect_slopes(const ModelDescription& model, std::size_t weights, double distance,

@@ -130,12 +130,9 @@ void add_response_norm(LayerWriter& w) {
 void add_resize(LayerWriter& w) {
   const Ints size = w.two("size", 1);
   const ::moil::Dims& x = w.input_info().dims;
-  const std::string shape = w.emit_part("Shape", w.inputs(), "shape");
-  const std::string samples =
-      w.emit_part("Slice", {shape, w.add_ints("first", {0}), w.add_ints("second", {1})}, "batch");
-  const std::string sizes =
-      w.emit_part("Concat", {samples, w.add_ints("size", {x[1], size[0], size[1]})}, "sizes",
-                  {{"axis", std::int64_t{0}}});
+  const std::string sizes = w.emit_part(
+      "Concat", {w.emit_batch(w.inputs()[0]), w.add_ints("size", {x[1], size[0], size[1]})},
+      "sizes", {{"axis", std::int64_t{0}}});
   std::map<std::string, Attribute> attributes = {
       {"mode", w.reader().word("mode", "nearest")},
       {"coordinate_transformation_mode", w.reader().word("coordinates", "asymmetric")},

@@ -59,6 +59,11 @@ std::string LayerWriter::emit_part(const std::string& op, std::vector<std::strin
   return emit(op, std::move(from), layer_->name + "." + short_name, std::move(attributes));
 }
 
+std::string LayerWriter::emit_batch(const std::string& x) {
+  const std::string shape = emit_part("Shape", {x}, "shape");
+  return emit_part("Slice", {shape, add_ints("first", {0}), add_ints("second", {1})}, "batch");
+}
+
 bool LayerWriter::leave_out() {
   const auto& ends = built_.outputs;
   if (std::find(ends.begin(), ends.end(), layer_->outputs[0]) != ends.end()) return false;

@@ -37,6 +37,8 @@ class LayerWriter {
   std::string emit_part(const std::string& op, std::vector<std::string> from,
                         const std::string& short_name,
                         std::map<std::string, Attribute> attributes = {});
+  // How many samples x has, as a list of one.
+  std::string emit_batch(const std::string& x);
   // Writes nothing: whoever reads the layer reads its input. False if that cannot be, at an
   // output of the model.
   [[nodiscard]] bool leave_out();

@@ -7,7 +7,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 struct RecurrentForm {
-  const char* op;
+  std::string op;
   Ints gates;  // the file's, as the layer numbers them
   std::size_t states;
 };

@@ -144,9 +144,7 @@ void add_parameter(LayerWriter& w) {
 // As often as there are samples.
 void add_token(LayerWriter& w) {
   const std::string x = w.inputs()[0], token = w.add_weight("weight");
-  const std::string shape = w.emit_part("Shape", {x}, "shape");
-  const std::string batch =
-      w.emit_part("Slice", {shape, w.add_ints("first", {0}), w.add_ints("second", {1})}, "batch");
+  const std::string batch = w.emit_batch(x);
   const std::string dims =
       w.emit_part("Concat", {batch, w.add_ints("dims", w.constant_of("weight").dims)},
                   "tokens_shape", {{"axis", std::int64_t{0}}});

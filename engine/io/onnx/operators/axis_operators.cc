@@ -281,6 +281,18 @@ Properties permute_properties(const Value& x, const Ints& order) {
   return properties;
 }
 
+Value add_along(ImportState& state, const Node& node, const Value& rows, std::size_t axis,
+                const std::string& type, const Properties& properties) {
+  const std::size_t last = rows.info.dims.rank() - 1;
+  if (axis == last) return state.add_layer(node, type, {&rows}, properties);
+  Ints order(last + 1);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[axis], order[last]);
+  Value v = state.add_layer(node, "permute", {&rows}, {{"order", order}});
+  v = state.add_layer(node, type, {&v}, properties);
+  return state.add_layer(node, "permute", {&v}, {{"order", order}});
+}
+
 void add_axis_operators(Operators& operators) {
   operators.insert({{"Transpose", import_transpose},
                     {"Slice", import_slice},

@@ -1,7 +1,6 @@
 // Activations.
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "engine/io/onnx/element_type.h"
 #include "engine/io/onnx/folds/constant_folding.h"
@@ -181,20 +180,12 @@ void import_softmax(ImportState& state, const Node& node) {
   std::size_t axis = axis_of(node, wish, rank);
   if (softmax_of_several<kType>(state, node, x, axis)) return;
   axis = engine_axis(x, axis);
-  const std::size_t last = x.info.dims.rank() - 1;
-  if (axis == last || (axis == 1 && last == 3)) {
-    const Value y = axis == last ? state.as_rows(x) : state.as_image(x);
-    state.add_layer(node, kType, {&y});
+  if (axis != 1 || x.info.dims.rank() != 4) {
+    (void)add_along(state, node, state.as_rows(x), axis, kType);
     return;
   }
-  Properties turn;
-  std::vector<std::int64_t> order(last + 1);
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[axis], order[last]);
-  const Value rows = state.as_rows(x);
-  Value y = state.add_layer(node, "permute", {&rows}, {{"order", order}});
-  y = state.add_layer(node, kType, {&y});
-  state.add_layer(node, "permute", {&y}, {{"order", order}});
+  const Value image = state.as_image(x);
+  state.add_layer(node, kType, {&image});
 }
 
 constexpr char kSoftmaxLayer[] = "softmax", kLogSoftmaxLayer[] = "log_softmax";

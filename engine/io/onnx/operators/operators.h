@@ -28,6 +28,11 @@ void add_axis_operators(Operators& operators);       // transposition, slices, c
 // By ONNX name; of the default domain.
 [[nodiscard]] const Operators& operators();
 
+// Makes the node's output by a layer that works along the last axis of rows, for another of the
+// engine's axes: turned to the end before it, and back behind it.
+Value add_along(ImportState& state, const Node& node, const Value& rows, std::size_t axis,
+                const std::string& type, const Properties& properties = {});
+
 // The largest pixel of each channel of an image, as the node's output; of one pixel.
 Value largest_pixels(ImportState& state, const Node& node, Value x);
 
