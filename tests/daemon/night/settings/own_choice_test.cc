@@ -161,8 +161,9 @@ TEST(OwnChoice, WhatDoesNotFitABudgetGivesWayToWhatDoes) {
     const std::int64_t middle = (refused + fits) / 2;
     (refusal(place, with(budget(middle), layers("all"))).empty() ? fits : refused) = middle;
   }
-  ASSERT_GT(refused, shallow);
-  const Json tight = budget(refused);
+  ASSERT_GT(refused, shallow + 2000);
+  // Plans differ by a little with the kernels that a machine finds fastest: far from either end.
+  const Json tight = budget((shallow + refused) / 2);
   const daemon::JobSpec spec = place.submitted(tight);
   const SettingsRecord record(place.layout().settings("small"), spec);
   const Candidate all_layers{std::nullopt, 0.02, 4};
