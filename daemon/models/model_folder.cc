@@ -108,6 +108,26 @@ TaskPtr read_task(const std::filesystem::path& path) {
   }
 }
 
+// That the tables which the network's input is read by have a row for whatever the kind makes.
+void check_symbols(const ModelDescription& model, const data::Kind& kind,
+                   const std::filesystem::path& folder) {
+  const auto fail = [&](const std::string& what) {
+    throw Error(ErrorCode::kBadData, (folder / "preprocessing.json").string() + ": " + what);
+  };
+  if (model.inputs.size() != 1) return;
+  const InputDescription& input = model.inputs[0];
+  const std::int64_t symbols = kind.symbols();
+  if (input.type == ElementType::kInt32 && symbols == 0)
+    fail("it makes fractions of a sample; the model takes whole numbers, rows of a table");
+  for (const LayerDescription& layer : model.layers) {
+    if (layer.type != "embedding" || layer.inputs != std::vector{input.name}) continue;
+    const auto rows = std::get<std::int64_t>(layer.properties.at("rows"));
+    if (rows < symbols)
+      fail("it tells " + std::to_string(symbols) + " symbols apart; the table \"" + layer.name +
+           "\" has " + std::to_string(rows) + " rows");
+  }
+}
+
 template <class Model>  // a ModelBundle or a StoredModel
 void check_fit(const Model& bundle, const std::filesystem::path& folder) {
   check_task(bundle.description, *bundle.task, folder);
@@ -132,6 +152,7 @@ void check_fit(const Model& bundle, const std::filesystem::path& folder) {
                                          listed(made) + " of a sample; the model takes " +
                                          listed(taken) + " with batch 1");
   }
+  check_symbols(bundle.description, *bundle.kind, folder);
 }
 
 // The files as they are, the weights' dims held against the layers.

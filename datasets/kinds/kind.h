@@ -90,6 +90,8 @@ class Kind {
   // Dims of each of the network's inputs, without the batch, channels first.
   using Dims = std::vector<std::int64_t>;
   [[nodiscard]] virtual std::vector<Dims> inputs() const = 0;
+  // If what it makes are whole numbers, rows of a table: how many rows there are. 0: any floats.
+  [[nodiscard]] virtual std::int64_t symbols() const { return 0; }
   [[nodiscard]] std::size_t floats() const;  // of one sample, all inputs together
 
   // Whether samples of this media type (labels/media_type.h) are of this kind.

@@ -1,6 +1,7 @@
 #include "engine/train/batch.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engine/run/network.h"
@@ -10,7 +11,7 @@ namespace {
 
 BatchShape::Tensor tensor_of(const Graph& graph, int value) {
   const Value& v = graph.values[static_cast<std::size_t>(value)];
-  return {v.name, static_cast<std::size_t>(v.info.dims.elements_per_sample())};
+  return {v.name, static_cast<std::size_t>(v.info.dims.elements_per_sample()), v.info.type};
 }
 
 std::size_t elements_of(const std::vector<BatchShape::Tensor>& tensors) {
@@ -34,6 +35,13 @@ void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor
       rows += tensor.elements;
     }
   }
+  for (const BatchTensor& tensor : tensors) to_numbers(tensor, samples);
+}
+
+void to_numbers(const BatchTensor& tensor, std::size_t samples) {
+  if (tensor.type != ElementType::kInt32) return;
+  for (float& value : tensor.values.first(samples * tensor.elements))
+    value = std::bit_cast<float>(static_cast<std::int32_t>(value));
 }
 
 std::size_t BatchShape::bytes_of_sample() const {
@@ -57,8 +65,11 @@ BatchBuffer::BatchBuffer(BatchShape shape, std::size_t samples) : shape_(std::mo
     rest = rest.subspan(taken.size());
     return taken;
   };
-  for (const auto& t : shape_.inputs) inputs_.push_back({t.name, t.elements, take(t.elements)});
-  for (const auto& t : shape_.targets) targets_.push_back({t.name, t.elements, take(t.elements)});
+  const auto add = [&](const BatchShape::Tensor& t, std::vector<BatchTensor>& to) {
+    to.push_back({t.name, t.elements, take(t.elements), t.type});
+  };
+  for (const auto& t : shape_.inputs) add(t, inputs_);
+  for (const auto& t : shape_.targets) add(t, targets_);
   batch_ = {inputs_, targets_};
 }
 
@@ -86,10 +97,12 @@ NetworkBatch::NetworkBatch(Network& network, const BatchShape& shape) {
 
 BatchTensor NetworkBatch::tensor(Network& network, std::size_t input) const {
   const Graph& graph = network.graph();
-  const Dims& dims = network.input_info(input).dims;
+  const TensorInfo& info = network.input_info(input);
+  const Dims& dims = info.dims;
   return {graph.values[static_cast<std::size_t>(graph.inputs[input])].name,
           static_cast<std::size_t>(dims.elements_per_sample()),
-          {network.input(input), static_cast<std::size_t>(dims.elements())}};
+          {network.input(input), static_cast<std::size_t>(dims.elements())},
+          info.type};
 }
 
 }  // namespace moil

@@ -1,7 +1,9 @@
 // A batch of samples: spans of named tensors.
 //
 // A network takes one or more inputs, and training gives it a target. Each is a tensor of its own:
-// its samples lie one after the other, in the network's memory order (channels-last).
+// its samples lie one after the other, in the network's memory order (channels-last). An input of
+// whole numbers holds their bits; whoever makes samples makes floats of them all, and scatter() or
+// to_numbers() turns those.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/tensor/spec.h"
 
 namespace moil {
 
@@ -19,6 +23,7 @@ struct BatchTensor {
   std::string_view name;    // of the network's input that it is for
   std::size_t elements;     // of one sample
   std::span<float> values;  // of all samples
+  ElementType type = ElementType::kFloat32;
 
   float* row(std::size_t sample) const { return values.data() + sample * elements; }
 };
@@ -32,12 +37,15 @@ struct Batch {
 [[nodiscard]] std::size_t elements_of_sample(std::span<const BatchTensor> tensors);
 // rows: samples, each with what every tensor takes of it, one after the other.
 void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor> tensors);
+// Turns the floats of a tensor's first samples, each a whole number, into what its type holds.
+void to_numbers(const BatchTensor& tensor, std::size_t samples);
 
 // The name and size of each tensor of a batch.
 struct BatchShape {
   struct Tensor {
     std::string name;
     std::size_t elements = 0;  // of one sample
+    ElementType type = ElementType::kFloat32;
   };
   std::vector<Tensor> inputs, targets;
 

@@ -16,13 +16,20 @@ namespace {
 // Fewer values than this may be the same by chance, whoever computes them.
 constexpr std::size_t kTellingValues = 64;
 
-// About as what a kind makes is, with every bit of a float in use.
-std::vector<float> fixed_inputs(std::size_t count) {
-  std::vector<float> values(count);
+// About as what a kind makes is, with every bit of a float in use; rows of a table are the first
+// two.
+std::vector<float> fixed_inputs(std::size_t samples, std::span<const BatchTensor> inputs) {
+  std::vector<float> values;
   std::uint64_t state = 1;
-  for (float& value : values) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    value = static_cast<float>(static_cast<double>(state >> 11) * 0x1p-53 * 4 - 2);
+  for (std::size_t s = 0; s < samples; ++s) {
+    for (const BatchTensor& input : inputs) {
+      for (std::size_t i = 0; i < input.elements; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const double value = static_cast<double>(state >> 11) * 0x1p-53 * 4 - 2;
+        const bool is_row = input.type == ElementType::kInt32;
+        values.push_back(is_row ? static_cast<float>(value < 0) : static_cast<float>(value));
+      }
+    }
   }
   return values;
 }
@@ -90,7 +97,7 @@ const std::string& Backbone::answer() {
   if (!answer_.empty()) return answer_;
   allocate();
   const auto batch = static_cast<std::size_t>(batch_);
-  const std::vector<float> inputs = fixed_inputs(batch * input_elements_);
+  const std::vector<float> inputs = fixed_inputs(batch, NetworkBatch(*network_).inputs());
   NamedTensor maps{{}, std::vector<float>(batch * feature_elements_)};
   run(inputs.data(), batch_, maps.data.data());
   const bool telling = is_telling(maps.data);

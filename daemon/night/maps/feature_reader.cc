@@ -115,7 +115,10 @@ void FeatureReader::read(std::span<const SampleView> wanted, float* out,
 }
 
 void FeatureReader::read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs) {
-  if (inputs.size() == 1) return read(wanted, inputs[0].values.data());
+  if (inputs.size() == 1) {
+    read(wanted, inputs[0].values.data());
+    return to_numbers(inputs[0], wanted.size());
+  }
   rows_.resize(wanted.size() * elements());
   read(wanted, rows_.data());
   scatter(rows_.data(), wanted.size(), inputs);

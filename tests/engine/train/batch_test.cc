@@ -35,6 +35,17 @@ TEST(Batch, ScatterDealsRowsOut) {
   EXPECT_THAT(right, ElementsAre(3, 6));
 }
 
+TEST(Batch, WholeNumbersAreWhatTheirTypeSays) {
+  std::vector<float> words(4), numbers(2);
+  const BatchTensor tensors[] = {{"words", 2, words, ElementType::kInt32}, {"n", 1, numbers}};
+  const float rows[] = {0, 7, 3, 16777215, 5, 6};
+  scatter(rows, 2, tensors);
+  std::vector<std::int32_t> read;
+  for (const float word : words) read.push_back(std::bit_cast<std::int32_t>(word));
+  EXPECT_THAT(read, ElementsAre(0, 7, 16777215, 5));
+  EXPECT_THAT(numbers, ElementsAre(3, 6));
+}
+
 TEST(Batch, ATrainingNetworksShape) {
   const Graph graph =
       build_graph(training_plan_input(two_inputs(), nullptr, TrainerConfig{}).model, 8);
