@@ -10,6 +10,7 @@
 #include "daemon/methods/sample_content.h"
 #include "daemon/methods/split_names.h"
 #include "daemon/rpc/limits.h"
+#include "daemon/spec/any_file.h"
 #include "daemon/workers/in_memory.h"
 #include "daemon/workers/trials.h"
 #include "datasets/labels/label_store.h"
@@ -64,10 +65,8 @@ Json added_json(const data::AddedSample& added) {
   return {{"digest", added.digest.hex()}, {"split", to_string(added.split)}, {"new", added.is_new}};
 }
 
-// What added_json() would say; refuses what the store would.
-Json looked_at_json(std::span<const std::uint8_t> content, const data::Digest& digest,
-                    const data::LabelStore& labels) {
-  data::check_sample_content(content);
+// What added_json() would say.
+Json looked_at_json(const data::Digest& digest, const data::LabelStore& labels) {
   return {{"digest", digest.hex()}, {"new", !labels.has(digest)}};
 }
 
@@ -85,6 +84,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
     Background& background;
     EventLoop& loop;
     Trials& trials;
+    const StateLayout& layout;
   };
 
   Adding(const Surroundings& around, Call& call, Responder responder)
@@ -191,7 +191,8 @@ class Adding : public std::enable_shared_from_this<Adding> {
     go_on();
   }
 
-  // What is there already was tried when it was added; what is of no kind, the store refuses.
+  // What is there already was tried when it was added. Of text a table is no more than a look of
+  // it.
   void sort_out() {
     in_background([self = shared_from_this()] {
       const auto fresh = std::make_shared<std::vector<std::size_t>>();
@@ -199,7 +200,9 @@ class Adding : public std::enable_shared_from_this<Adding> {
         Read& sample = self->read_[i];
         const auto content = read_descriptor(sample.memory.get(), data::kMaxSampleBytes);
         sample.digest = data::digest_of(content);
-        if (data::is_taken(data::media_type_of(content)) && !self->s_.labels.has(sample.digest))
+        const std::string_view media = data::media_type_of(content);
+        if (data::is_taken(media) && !self->s_.labels.has(sample.digest) &&
+            !(media == data::kCsv && self->takes_any_file()))
           fresh->push_back(i);
       }
       return [self, fresh] { self->have_tried(*fresh); };
@@ -232,9 +235,12 @@ class Adding : public std::enable_shared_from_this<Adding> {
       Background::Done then;
       try {
         const auto content = read_descriptor(it.memory.get(), data::kMaxSampleBytes);
+        data::check_sample_content(content);
+        if (!data::is_taken(data::media_type_of(content)) && !self->takes_any_file())
+          data::check_sample_media(content);
         const Json result =
             self->params_.dry_run
-                ? looked_at_json(content, it.digest, self->s_.labels)
+                ? looked_at_json(it.digest, self->s_.labels)
                 : added_json(self->s_.labels.add_sample(content, self->labels_, self->params_.split,
                                                         asked.name, self->params_.step));
         then = [self, &it, result] { self->added(it, result); };
@@ -249,6 +255,12 @@ class Adding : public std::enable_shared_from_this<Adding> {
         self->add(next + 1);
       };
     });
+  }
+
+  // Asked once; on the background thread.
+  bool takes_any_file() {
+    if (!takes_any_file_) takes_any_file_ = reads_any_file(s_.layout);
+    return *takes_any_file_;
   }
 
   void added_all() {
@@ -283,6 +295,7 @@ class Adding : public std::enable_shared_from_this<Adding> {
   std::size_t at_ = 0;  // which sample is read next
   std::vector<Read> read_;
   std::size_t read_bytes_ = 0;
+  std::optional<bool> takes_any_file_;
   bool hung_ = false;
   int added_ = 0;
   int failed_ = 0;
@@ -290,8 +303,9 @@ class Adding : public std::enable_shared_from_this<Adding> {
 };
 
 void add_samples(Call& call, const Responder& responder, data::LabelStore& labels,
-                 OutsideCalls& outside, Background& background, EventLoop& loop, Trials& trials) {
-  const Adding::Surroundings around{labels, outside, background, loop, trials};
+                 OutsideCalls& outside, Background& background, EventLoop& loop, Trials& trials,
+                 const StateLayout& layout) {
+  const Adding::Surroundings around{labels, outside, background, loop, trials, layout};
   std::make_shared<Adding>(around, call, responder)->start();
 }
 

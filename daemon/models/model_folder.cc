@@ -128,13 +128,27 @@ void check_symbols(const ModelDescription& model, const data::Kind& kind,
   }
 }
 
+// A model of sequences learns of the symbols that it is shown.
+void check_sequence(const Task& task, const data::Kind& kind, const Graph& graph,
+                    const std::filesystem::path& folder) {
+  if (!task.teaches_itself()) return;
+  const Dims& shown = value_dims(graph, graph.inputs[0]);
+  const Dims& told = value_dims(graph, graph.outputs[0]);
+  if (graph.inputs.size() == 1 && told.rank() == 3 && shown.rank() == 2 && shown[1] == told[1] &&
+      kind.symbols() == told[2])
+    return;
+  throw Error(ErrorCode::kBadData,
+              (folder / "task.json").string() + ": task \"" + std::string(task.name()) +
+                  "\" goes with a model that tells " + std::to_string(kind.symbols()) +
+                  " symbols at each of the places that it is shown; it is shown " +
+                  shown.to_string() + " and tells " + told.to_string());
+}
+
 template <class Model>  // a ModelBundle or a StoredModel
 void check_fit(const Model& bundle, const std::filesystem::path& folder) {
   check_task(bundle.description, *bundle.task, folder);
   const Graph graph = build_graph(bundle.description, 1);
-  const std::int64_t outputs = bundle.task->outputs_are_labels()
-                                   ? classifier_classes(bundle.description)
-                                   : output_elements(bundle.description);
+  const std::int64_t outputs = named_outputs(bundle.description, *bundle.task);
   if (outputs != static_cast<std::int64_t>(bundle.labels.size())) {
     const char* what = bundle.task->outputs_are_labels() ? " classes" : " outputs";
     throw Error(ErrorCode::kBadData, (folder / "labels.json").string() + " names " +
@@ -153,6 +167,7 @@ void check_fit(const Model& bundle, const std::filesystem::path& folder) {
                                          listed(taken) + " with batch 1");
   }
   check_symbols(bundle.description, *bundle.kind, folder);
+  check_sequence(*bundle.task, *bundle.kind, graph, folder);
 }
 
 // The files as they are, the weights' dims held against the layers.
@@ -174,6 +189,11 @@ StoredModel open_parts(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+std::int64_t named_outputs(const ModelDescription& model, const Task& task) {
+  if (task.teaches_itself()) return 0;
+  return task.outputs_are_labels() ? classifier_classes(model) : output_elements(model);
+}
 
 StoredModel open_model_folder(const std::filesystem::path& folder) {
   StoredModel model = open_parts(folder);

@@ -59,6 +59,10 @@ struct StoredModel {
 // One that was read and written before: without the weights' data.
 [[nodiscard]] StoredModel open_model_folder(const std::filesystem::path& folder);
 
+// How many outputs of a complete model have names in labels.json: as many as there are labels or
+// numbers, or none of a model of sequences.
+[[nodiscard]] std::int64_t named_outputs(const ModelDescription& model, const Task& task);
+
 // What is to be said of a model's training when it is imported, "; ..."; empty: nothing.
 [[nodiscard]] std::string training_remark(const ModelDescription& model, const Task& task);
 

@@ -29,6 +29,7 @@ class JobPlan {
         base_(open_model_folder(layout.version(spec_.model, file.base_version))),
         data_(layout, file.spec, base_) {
     set_thread_count(file.threads);
+    spec_ = with_usual_optimizer(std::move(spec_), *base_.task);
     if (spec_.augment.views > 1 && !base_.kind->has_views())
       throw field_error("/augment/views", "samples of the kind \"" +
                                               std::string(base_.kind->name()) +

@@ -20,6 +20,7 @@
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
+#include "datasets/kinds/tokens/tokens_kind.h"
 #include "datasets/tables/csv_names.h"
 #include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_import.h"
@@ -28,6 +29,7 @@
 #include "engine/model/graph.h"
 #include "engine/model/preparation.h"
 #include "engine/model/surgery.h"
+#include "engine/train/tasks/sequence.h"
 
 namespace moil {
 namespace {
@@ -81,8 +83,7 @@ std::vector<std::string> distinct(std::vector<std::string> labels) {
 }
 
 std::size_t outputs_of(const ModelDescription& model, const Task& task) {
-  return static_cast<std::size_t>(task.outputs_are_labels() ? classifier_classes(model)
-                                                            : output_elements(model));
+  return static_cast<std::size_t>(night::named_outputs(model, task));
 }
 
 std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& graph,
@@ -103,8 +104,9 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
   return numbers;
 }
 
-TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph) {
+TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph, const data::Kind& kind) {
   if (!a.task.empty()) {
+    if (a.task == "sequence") return sequence_task(kind.symbols());
     if (a.task.find('{') == std::string::npos) return task_from_json({{"task", a.task}});
     return task_from_json(parse(a.task, "--task"));
   }
@@ -127,6 +129,21 @@ data::KindPtr plain_rows(const std::vector<std::int64_t>& dims) {
   rows.mean.assign(rows.columns(), 0.0);
   rows.stddev.assign(rows.columns(), 1.0);
   return data::rows_kind(std::move(rows));
+}
+
+std::string shown(const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (const std::int64_t extent : dims) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+data::KindPtr plain_tokens(const std::vector<std::int64_t>& dims) {
+  if (dims.size() != 1)
+    throw Error(ErrorCode::kInvalidArgument,
+                "--kind tokens: the model's input is " + shown(dims) + ", expected one extent");
+  data::TokensDescription tokens;
+  tokens.length = dims[0];
+  return data::tokens_kind(std::move(tokens));
 }
 
 bool may_be_seen(const std::vector<std::int64_t>& dims) {
@@ -153,16 +170,11 @@ data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims) {
   return data::sound_kind(sounds);
 }
 
-std::string shown(const std::vector<std::int64_t>& dims) {
-  std::string text;
-  for (const std::int64_t extent : dims) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
 // As its user says, in the plainest way.
 data::KindPtr kind_named(const std::string& name, const std::vector<std::int64_t>& dims,
                          double most) {
   if (name == "rows") return plain_rows(dims);
+  if (name == "tokens") return plain_tokens(dims);
   if (!may_be_seen(dims))
     throw Error(ErrorCode::kInvalidArgument,
                 "--kind " + name + ": the model's input is " + shown(dims) +
@@ -185,6 +197,9 @@ InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph, const Mode
   if (const auto own = metadata(graph, kPreprocessingKey))
     return {data::kind_from_json(parse(*own, kPreprocessingKey)), ""};
   constexpr const char* kElse = "; if that is wrong, say --kind or --preprocessing";
+  if (model.inputs[0].type == ElementType::kInt32 && dims.size() == 1)
+    return {plain_tokens(dims),
+            "\nIts input " + shown(dims) + " is taken for the bytes of a text" + kElse};
   if (!may_be_seen(dims))
     return {plain_rows(dims), "\nIts input " + shown(dims) + " is taken for numbers" + kElse};
   if (dims[1] != dims[2])
@@ -239,9 +254,9 @@ std::string import_file(const ImportArguments& a) {
   night::ModelBundle bundle;
   bundle.description = imported.description;
   bundle.weights = std::move(imported.weights);
-  bundle.task = task_of(a, graph);
-  bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
   InputKind input = kind_of(a, graph, bundle.description, imported.takes_bytes ? 255 : 1);
+  bundle.task = task_of(a, graph, *input.kind);
+  bundle.labels = labels_of(a, graph, bundle.description, *bundle.task);
   for (const std::string& remark : imported.remarks) input.remark += "\nRemark: " + remark;
   bundle.kind = std::move(input.kind);
   bundle.calibration = calibration_of(a, graph);

@@ -19,7 +19,8 @@ struct ImportArguments {
   std::string labels;         // empty: the file's own, else "0", "1", ...
   std::string task;           // empty: the file's own, else "classify"
   std::string preprocessing;  // empty: by `kind`
-  std::string kind;    // "image", "sound" or "rows"; empty: the file's own, else by its input
+  std::string
+      kind;  // "image", "sound", "rows" or "tokens"; empty: the file's own, else by its input
   std::string output;  // of several
   std::vector<std::int64_t> input_dims;
 };

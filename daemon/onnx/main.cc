@@ -39,17 +39,20 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
   import.add_option(
       "--labels=FILE", a.labels,
       "JSON list of the classes' names, or text or CSV with one a line; numbers if left out");
-  import.add_option("--task", a.task,
-                    "classify, tag or predict, or its description as JSON (docs/tasks.md); the "
-                    "file's if left out, else classify");
+  import.add_option(
+      "--task", a.task,
+      "classify, tag, predict or sequence, or its description as JSON (docs/tasks.md); "
+      "the file's if left out, else classify");
   moil::cli::Option preprocessing = import.add_option(
       "--preprocessing=FILE", a.preprocessing,
       "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
   import
-      .add_option("--kind", a.kind,
-                  "Without --preprocessing: image (pixels from 0 to 1), sound (YAMNet's front end "
-                  "with as many frames and bands) or rows (numbers as they are)")
-      .check(moil::cli::one_of({"image", "sound", "rows"}))
+      .add_option(
+          "--kind", a.kind,
+          "Without --preprocessing: image (pixels from 0 to 1), sound (YAMNet's front end "
+          "with as many frames and bands), rows (numbers as they are) or tokens (the bytes of "
+          "a text)")
+      .check(moil::cli::one_of({"image", "sound", "rows", "tokens"}))
       .excludes(preprocessing);
   import.add_option("--input-dims=N", a.input_dims,
                     "Dims of one sample where the file leaves them open: 3 224 224");

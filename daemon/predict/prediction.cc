@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "daemon/models/model_folder.h"
 #include "daemon/models/part_answers.h"
+#include "daemon/predict/continuation.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/something_else.h"
@@ -29,6 +30,11 @@ KernelSelector first_kernels() {
   KernelSelector::Options options;
   options.measure = false;
   return KernelSelector(options);
+}
+
+[[noreturn]] void refuse_timeline(const std::string& what) {
+  throw Error(ErrorCode::kInvalidArgument,
+              what + "; a timeline is of labels, and of a model that has some");
 }
 
 class Predictor {
@@ -80,9 +86,7 @@ class Predictor {
   }
 
   void require_timeline() const {
-    if (!task_->outputs_are_labels())
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the model tells numbers; a timeline is of labels, and of a model that has some");
+    if (!task_->outputs_are_labels()) refuse_timeline("the model tells numbers");
     if (!kind_->has_parts())
       throw Error(ErrorCode::kInvalidArgument,
                   "the model sees a sample as a whole; a timeline is of recordings, of which it "
@@ -217,18 +221,37 @@ class Predictor {
 
 }  // namespace
 
-Json predict(const std::filesystem::path& model_folder, const std::vector<AskedSample>& samples,
-             const PredictionWanted& wanted) {
-  Predictor predictor(read_model_folder(model_folder), wanted);
+namespace {
+
+Json each_of(const std::vector<AskedSample>& samples,
+             const std::function<Json(const AskedSample&)>& predicted) {
   Json predictions = Json::array();
   for (const AskedSample& sample : samples) {
     try {
-      predictions.push_back(predictor.of(sample));
+      predictions.push_back(predicted(sample));
     } catch (const Error& e) {
       predictions.push_back({{"error", {{"code", to_string(e.code())}, {"message", e.what()}}}});
     }
   }
   return predictions;
+}
+
+}  // namespace
+
+Json predict(const std::filesystem::path& model_folder, const std::vector<AskedSample>& samples,
+             const PredictionWanted& wanted) {
+  ModelBundle bundle = read_model_folder(model_folder);
+  if (bundle.task->teaches_itself()) {
+    if (wanted.timeline) refuse_timeline("the model says what comes next");
+    KernelSelector kernels = first_kernels();
+    Continuation continuation(bundle, wanted.top, kernels);
+    return each_of(samples, [&](const AskedSample& sample) {
+      const std::vector<std::uint8_t> bytes = sample.read();
+      return continuation.of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    });
+  }
+  Predictor predictor(std::move(bundle), wanted);
+  return each_of(samples, [&](const AskedSample& sample) { return predictor.of(sample); });
 }
 
 }  // namespace moil::night

@@ -29,7 +29,8 @@ struct PredictionWanted {
 // probabilities and the labels that the model says it has, or its numbers, or why it could not be
 // read; "remark" is what else is to be said of one. If the model has the label "something else",
 // its probability is told whether it is among the likeliest or not. If the model has a calibration,
-// probabilities are calibrated, and it is said whether it is sure. Throws what read_model_folder
+// probabilities are calibrated, and it is said whether it is sure. A model of sequences says what
+// comes next (continuation.h). Throws what read_model_folder
 // throws; kInvalidArgument if the model has no timeline.
 [[nodiscard]] Json predict(const std::filesystem::path& model_folder,
                            const std::vector<AskedSample>& samples, const PredictionWanted& wanted);

@@ -38,7 +38,7 @@ void add_train(cli::Command app, Arguments& a) {
   add_validation(train, a.selection);
   train.add_option("--model=FILE", a.model,
                    "From scratch: the network's description (JSON); numbers without one get two "
-                   "hidden layers");
+                   "hidden layers, text for --task sequence two of LSTM");
   cli::Option from = train.add_option(
       "--from=DIR", a.training.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
@@ -50,9 +50,10 @@ void add_train(cli::Command app, Arguments& a) {
   train
       .add_option("--task", a.task,
                   "classify: one class a sample; tag: several labels, as \"red+round\"; predict: "
-                  "the label is a number; if left out, a table of fractions or of more than 21 "
+                  "the label is a number; sequence: what comes next in a text; if left out, a "
+                  "table of fractions or of more than 21 "
                   "numbers is predicted, and everything else classified")
-      .check(cli::one_of({"classify", "tag", "predict"}));
+      .check(cli::one_of({"classify", "tag", "predict", "sequence"}));
   train
       .add_option("--loss", a.loss,
                   "For --task predict: squares, or huber, with which labels that lie far from the "

@@ -10,7 +10,8 @@ namespace moil::pretrain {
 void give_labels(night::ModelBundle& model, std::vector<std::string> labels, TaskPtr task,
                  std::uint64_t seed) {
   const auto outputs = static_cast<std::int64_t>(labels.size());
-  const bool fits = !task->outputs_are_labels() && output_elements(model.description) == outputs;
+  const bool fits =
+      !task->outputs_are_labels() && night::named_outputs(model.description, *task) == outputs;
   std::string fresh;  // layer
   if (model.labels != labels && !fits) {
     fresh = find_classifier(model.description) + ".";

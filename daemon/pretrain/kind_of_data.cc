@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "daemon/pretrain/usual_network.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
+#include "datasets/kinds/tokens/tokens_kind.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/samples/sample_table.h"
 
@@ -72,8 +74,21 @@ data::KindPtr sounds_of(const Dims& dims, const data::SampleDataset& dataset) {
   return with_level(description, dataset);
 }
 
-data::KindPtr default_kind(const Dims& dims, const data::SampleDataset& dataset, std::int64_t hop) {
-  const std::string_view media = data::media_type_of(dataset.encoded(0));
+// Bytes of a text.
+data::KindPtr symbols_of(const Dims& dims) {
+  if (dims.size() != 1)
+    throw Error(ErrorCode::kInvalidArgument,
+                "pretraining on text needs a model of an input [places]");
+  data::TokensDescription description;
+  description.length = dims[0];
+  return data::tokens_kind(std::move(description));
+}
+
+data::KindPtr default_kind(const InputDescription& input, const data::SampleDataset& dataset,
+                           std::int64_t hop) {
+  const Dims& dims = input.dims;
+  const std::string_view media = media_of(dataset);
+  if (media == data::kText || input.type == ElementType::kInt32) return symbols_of(dims);
   if (data::is_numbers(media))
     return data::rows_kind(
         data::describe_rows(dims, dataset, data::samples_of(dataset, data::Split::kTrain), hop));
@@ -85,11 +100,10 @@ data::KindPtr default_kind(const Dims& dims, const data::SampleDataset& dataset,
 data::KindPtr default_kind(const ModelDescription& model, const data::SampleDataset& dataset,
                            std::int64_t hop) {
   if (model.inputs.size() == 1 && data::media_type_of(dataset.encoded(0)) != data::kTar)
-    return default_kind(model.inputs[0].dims, dataset, hop);
+    return default_kind(model.inputs[0], dataset, hop);
   std::vector<data::SeveralInput> inputs;
   for (const InputDescription& input : model.inputs)
-    inputs.push_back(
-        {input.name, default_kind(input.dims, FilesOfArchives(dataset, input.name), hop)});
+    inputs.push_back({input.name, default_kind(input, FilesOfArchives(dataset, input.name), hop)});
   return data::several_kind(std::move(inputs));
 }
 

@@ -21,7 +21,10 @@
 #include "daemon/pretrain/selection.h"
 #include "daemon/pretrain/training_settings.h"
 #include "daemon/pretrain/unreadable.h"
+#include "daemon/pretrain/usual_network.h"
 #include "datasets/kinds/decoding.h"
+#include "datasets/kinds/tokens/tokens_kind.h"
+#include "datasets/labels/media_type.h"
 #include "datasets/pack/sample_pack.h"
 #include "datasets/readers/plain_folder.h"
 #include "datasets/readers/split_labels.h"
@@ -51,6 +54,19 @@ void leave_out(Selection& selection, const moil::pretrain::Trial& trial) {
   selection.leave_out(samples, whys.front());
 }
 
+// A kind that sees the ends of files takes them as they are. null: no such kind.
+bool takes_any_file(const moil::data::Kind* kind) {
+  return kind != nullptr && kind->takes(moil::data::kUnknownMedia);
+}
+
+// What the user says of samples; null if it follows from the data.
+moil::data::KindPtr kind_said(const Arguments& a) {
+  const auto& options = a.training;
+  if (!options.from.empty()) return moil::night::open_model_folder(options.from).kind;
+  if (options.kind.preprocessing.is_null()) return nullptr;
+  return moil::data::kind_from_json(options.kind.preprocessing);
+}
+
 // A folder that cannot be written to is known before the work is done.
 void require_writable(const std::filesystem::path& file) {
   const auto folder = std::filesystem::absolute(file).parent_path();
@@ -67,12 +83,14 @@ moil::data::PackOptions pack_options(bool is_tagging) {
 void train(Arguments& a) {
   if (a.threads > 0) moil::set_thread_count(a.threads);
   moil::pretrain::settle_before_data(a);
+  a.selection.any_file = takes_any_file(kind_said(a).get());
   Selection selection(a.selection);
   show_remarks(selection.remarks());
   moil::pretrain::settle_by(selection, a);
   const std::filesystem::path out = a.out;
   moil::pretrain::check_pretraining(selection, a.training, out);
-  leave_out(selection, moil::data::check_decodes);
+  if (!a.selection.any_file && moil::pretrain::media_of(selection) != moil::data::kText)
+    leave_out(selection, moil::data::check_decodes);
   leave_out(selection, moil::pretrain::trial_for(a.training, selection));
   moil::pretrain::check_pretraining(selection, a.training, out);  // classes may have gone
   if (a.training.task == "predict")
@@ -120,9 +138,11 @@ void write_pack(Arguments& a) {
   const bool is_tagging = bundle.task->name() == "tag";
   a.selection.known = bundle.labels;
   a.selection.labels_are_classes = bundle.task->name() == "classify";
+  a.selection.any_file = takes_any_file(bundle.kind.get());
   Selection selection(a.selection);
   show_remarks(selection.remarks());
-  leave_out(selection, moil::data::check_decodes);
+  if (moil::data::tokens_of(*bundle.kind) == nullptr)
+    leave_out(selection, moil::data::check_decodes);
   leave_out(selection, moil::pretrain::trial_for(bundle.kind));
   if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
   moil::data::write_sample_pack(a.out, selection, bundle.kind, pack_options(is_tagging));

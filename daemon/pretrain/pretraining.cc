@@ -21,6 +21,7 @@
 #include "engine/model/preparation.h"
 #include "engine/model/surgery.h"
 #include "engine/train/tasks/predict.h"
+#include "engine/train/tasks/sequence.h"
 #include "engine/train/tasks/tag.h"
 
 namespace moil::pretrain {
@@ -45,8 +46,11 @@ std::vector<MixedSample> samples_of(const data::Dataset& dataset, data::Split sp
 
 bool is_tagging(const PretrainingOptions& options) { return options.task == "tag"; }
 
+bool is_of_sequences(const PretrainingOptions& options) { return options.task == "sequence"; }
+
 TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
-                std::size_t outputs) {
+                std::size_t outputs, const data::Kind& kind) {
+  if (is_of_sequences(options)) return sequence_task(kind.symbols());
   if (options.task == "predict")
     return predict_task(describe_numbers(dataset, outputs, options.number_loss));
   // Whoever made the dataset looked for all of its labels, which are few.
@@ -56,21 +60,22 @@ TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
 
 std::vector<std::string> output_names(const PretrainingOptions& options,
                                       const data::Dataset& dataset) {
+  if (is_of_sequences(options)) return {};
   return options.task == "predict" ? options.outputs : dataset.classes();
 }
 
 night::ModelBundle beginning(const data::SampleDataset& dataset,
                              const PretrainingOptions& options) {
   std::vector<std::string> labels = output_names(options, dataset);
-  const TaskPtr task = task_of(options, dataset, labels.size());
   night::ModelBundle model;
   if (!options.from.empty()) {
     model = night::read_model_folder(options.from);
   } else {
-    model.description =
-        complete_model(options.model.empty() ? usual_network(dataset) : read_model(options.model));
+    model.description = complete_model(options.model.empty() ? usual_network(dataset, options.task)
+                                                             : read_model(options.model));
     model.kind = kind_of_data(model.description, dataset, options.kind);
   }
+  const TaskPtr task = task_of(options, dataset, labels.size(), *model.kind);
   give_labels(model, std::move(labels), task, options.trainer.seed);
   return model;
 }
@@ -295,7 +300,7 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
     throw Error(ErrorCode::kInvalidArgument,
                 "a training begins with --model, a network's description, or with --from, a "
                 "model's folder, not with both");
-  if (options.model.empty() && options.from.empty()) (void)usual_network(dataset);
+  if (options.model.empty() && options.from.empty()) (void)usual_network(dataset, options.task);
   if (options.trainable_layers && options.from.empty())
     throw Error(ErrorCode::kInvalidArgument,
                 "--trainable-layers leaves layers as they are, which is for a model that has "

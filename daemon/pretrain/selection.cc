@@ -112,6 +112,7 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
   data::SampleFolderOptions folder;
   folder.split = split;
   folder.known = std::move(known);
+  folder.any_file = options.any_file;
   auto opened = data::open_sample_folder(path, folder);
   for (std::string& remark : remarks_of(*opened, path)) remarks_.push_back(std::move(remark));
   return opened;

@@ -19,6 +19,7 @@ struct SelectionOptions {
   std::string label_column;  // `data` is a table (csv_table.h), and this column says the classes
   std::vector<std::string> classes;  // in this order; empty: all
   std::vector<std::string> known;    // other names that are classes (sample_folder.h)
+  bool any_file = false;             // is a sample (sample_folder.h)
   double validation_fraction = 0.2;
   // Samples are held out by class; else over all. Empty: by the labels.
   std::optional<bool> labels_are_classes;

@@ -46,6 +46,11 @@ void set_trainer(Arguments& a, std::size_t samples) {
   optimizer.momentum = a.momentum.value_or(default_momentum(optimizer.kind));
   optimizer.weight_decay =
       a.weight_decay.value_or(is_usual && a.optimizer == "adamw" ? usual.weight_decay : 0);
+  if (a.training.task == "sequence") {
+    constexpr double kUsualDecay = 0.01, kUsualClip = 1;
+    optimizer.weight_decay = a.weight_decay.value_or(is_usual ? kUsualDecay : 0);
+    trainer.clip_norm = kUsualClip;
+  }
   trainer.epochs = a.epochs.value_or(is_usual ? usual.epochs : 20);
 }
 

@@ -38,12 +38,13 @@ Trial trial_of_kind(const data::KindPtr& kind) {
   };
 }
 
-// Of what the first sample is of: photos, sounds or numbers.
+// Of what the first sample is of: photos, sounds, numbers or text.
 Trial trial_of_family(const data::SampleDataset& dataset) {
-  const std::string_view first = data::media_type_of(dataset.encoded(0));
-  const auto family = data::is_image(first)   ? data::is_image
-                      : data::is_sound(first) ? data::is_sound
-                                              : data::is_numbers;
+  const std::string_view first = media_of(dataset);
+  const auto family = data::is_image(first)     ? data::is_image
+                      : data::is_sound(first)   ? data::is_sound
+                      : data::is_numbers(first) ? data::is_numbers
+                                                : data::is_text;
   return [family, first](std::span<const std::uint8_t> bytes, std::string_view name) {
     if (const auto type = data::media_type_of(bytes); !family(type))
       throw Error(ErrorCode::kBadData,
@@ -55,7 +56,7 @@ Trial trial_of_family(const data::SampleDataset& dataset) {
 // As kind_of_data() will describe them; without the means, for which all are read.
 Trial trial_of_inputs(const ModelDescription& model, const data::SampleDataset& dataset,
                       std::int64_t hop) {
-  const std::string_view first = data::media_type_of(dataset.encoded(0));
+  const std::string_view first = media_of(dataset);
   if (first == data::kTar)
     return [inputs = model.inputs](std::span<const std::uint8_t> bytes, std::string_view name) {
       for (const InputDescription& input : inputs)
@@ -106,8 +107,8 @@ Trial trial_for(const data::KindPtr& kind) { return trial_of_kind(kind); }
 
 Trial trial_for(const PretrainingOptions& options, const data::SampleDataset& dataset) {
   if (!options.from.empty()) return trial_of_kind(night::open_model_folder(options.from).kind);
-  const ModelDescription model =
-      options.model.empty() ? usual_network(dataset) : complete_model(read_model(options.model));
+  const ModelDescription model = options.model.empty() ? usual_network(dataset, options.task)
+                                                       : complete_model(read_model(options.model));
   if (!options.kind.preprocessing.is_null())
     return trial_of_kind(kind_of_data(model, dataset, options.kind));
   return trial_of_inputs(model, dataset, options.kind.hop);

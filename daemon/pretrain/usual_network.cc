@@ -11,17 +11,43 @@ namespace {
 
 constexpr std::int64_t kHidden = 64;
 
+// As scripts/zoo/text.py writes it.
+ModelDescription network_of_text() {
+  constexpr std::int64_t kPlaces = 96, kSymbols = 257;
+  const auto of = [](std::int64_t number) { return Property{number}; };
+  ModelDescription model{"text-lstm", {{"symbols", {kPlaces}, ElementType::kInt32}}, {}, {"next"}};
+  model.layers = {
+      {"embedding", "embedding", {"symbols"}, {{"rows", of(kSymbols)}, {"width", of(64)}}},
+      {"lstm1", "lstm", {"embedding"}, {{"units", of(256)}}},
+      {"lstm2", "lstm", {"lstm1"}, {{"units", of(256)}}},
+      {"next", "fully_connected", {"lstm2"}, {{"bias", true}, {"units", of(kSymbols)}}}};
+  return model;
+}
+
 LayerDescription dense(const std::string& name, const std::string& from, std::int64_t units) {
   return {name, "fully_connected", {from}, {{"units", units}}};
 }
 
 }  // namespace
 
-ModelDescription usual_network(const data::SampleDataset& dataset) {
-  if (!data::is_numbers(data::media_type_of(dataset.encoded(0))))
+std::string_view media_of(const data::SampleDataset& dataset) {
+  constexpr std::size_t kEnough = 1000;
+  const std::size_t asked = std::min(dataset.size(), kEnough);
+  std::size_t texts = 0;
+  for (std::size_t i = 0; i < asked; ++i) {
+    const std::string_view media = data::media_type_of(dataset.encoded(i));
+    if (!data::is_text(media)) return media;
+    texts += media == data::kText ? 1 : 0;
+  }
+  return 2 * texts >= asked ? data::kText : data::kCsv;
+}
+
+ModelDescription usual_network(const data::SampleDataset& dataset, const std::string& task) {
+  if (task == "sequence") return network_of_text();
+  if (!data::is_numbers(media_of(dataset)))
     throw Error(ErrorCode::kInvalidArgument,
                 "name what to begin with: --model, a network's description, or --from, a model's "
-                "folder; numbers alone need neither");
+                "folder; numbers alone need neither, nor does text for --task sequence");
   ModelDescription model{"numbers", {{"record", data::dims_of_rows(dataset)}}, {}, {"outputs"}};
   std::string last = "record";
   if (model.inputs[0].dims.size() > 1) {

@@ -9,9 +9,15 @@
 
 namespace moil::pretrain {
 
+// The media type of the first sample that is no text. Of texts alone: a text's that is no table, if
+// half of them are none. So a note among photos makes no texts of them.
+[[nodiscard]] std::string_view media_of(const data::SampleDataset& dataset);
+
 // It takes the numbers of a sample, and ends in an output; pretraining gives it as many as there
-// are. kInvalidArgument for samples that are no numbers: photos and sounds need a model.
-[[nodiscard]] ModelDescription usual_network(const data::SampleDataset& dataset);
+// are. Of text and the task "sequence": config/models/text-lstm.json. kInvalidArgument for other
+// samples: photos and sounds need a model.
+[[nodiscard]] ModelDescription usual_network(const data::SampleDataset& dataset,
+                                             const std::string& task);
 
 // How it is trained by AdamW. What is learned goes by steps, so that a small table has more epochs;
 // and the fewer samples there are, the more the weights are held back.

@@ -13,6 +13,7 @@ std::span<const std::string_view> choosable_fields() {
                                                  "/augment/views",
                                                  "/train/epochs",
                                                  "/train/batch",
+                                                 "/train/optimizer/type",
                                                  "/train/optimizer/learning_rate",
                                                  "/train/optimizer/backbone_factor",
                                                  "/train/schedule/type",

@@ -7,8 +7,9 @@
 
 namespace moil::data {
 
-// Decodes a photo, a sound's first ten minutes, numbers, or each of these in an archive. kBadData,
-// beginning with `name`, for what cannot be decoded, and for an archive that holds none of these.
+// Decodes a photo, a sound's first ten minutes, numbers, or each of these in an archive; text is
+// what it is. kBadData, beginning with `name`, for what cannot be decoded, and for an archive that
+// holds none of these.
 // Any thread.
 void check_decodes(std::span<const std::uint8_t> bytes, std::string_view name);
 

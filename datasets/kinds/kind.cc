@@ -8,6 +8,7 @@
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
+#include "datasets/kinds/tokens/tokens_kind.h"
 
 namespace moil::data {
 namespace {
@@ -15,10 +16,9 @@ namespace {
 // A new kind is a folder beside this file and a line here.
 std::map<std::string, KindReader>& readers() {
   static std::map<std::string, KindReader> all = {
-      {"image", image_kind_from_json},
-      {"rows", rows_kind_from_json},
-      {"several", several_kind_from_json},
-      {"sound", sound_kind_from_json},
+      {"image", image_kind_from_json},     {"rows", rows_kind_from_json},
+      {"several", several_kind_from_json}, {"sound", sound_kind_from_json},
+      {"tokens", tokens_kind_from_json},
   };
   return all;
 }

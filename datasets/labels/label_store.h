@@ -68,10 +68,10 @@ class LabelStore {
 
   // Adds a copy of the content under its labels, which are created as needed. Idempotent by
   // content; kAlreadyExists if the content is there with other labels (relabel() changes them),
-  // kBadData if it is of no kind that is taken (media_type.h). `name`: of its file, as the user
-  // knows it; a sample that has none yet gets it.
-  // No labels: what it is, somebody says later; a sample that has none yet gets them.
-  // `recording`: of which it is a piece, by the digest of all of it; be that a sample or not.
+  // kBadData if it is empty; of which media samples are, callers say. `name`: of its file, as the
+  // user knows it; a sample that has none yet gets it. No labels: what it is, somebody says later;
+  // a sample that has none yet gets them. `recording`: of which it is a piece, by the digest of all
+  // of it; be that a sample or not.
   AddedSample add_sample(std::span<const std::uint8_t> content, std::span<const std::string> labels,
                          std::optional<Split> split = {}, std::string_view name = {},
                          std::string_view step = {}, const std::optional<Digest>& recording = {});

@@ -33,6 +33,9 @@ void check_sample_content(std::span<const std::uint8_t> content) {
                                                    " bytes, at most " +
                                                    std::to_string(kMaxSampleBytes) + " are taken");
   }
+}
+
+void check_sample_media(std::span<const std::uint8_t> content) {
   const auto type = media_type_of(content);
   if (!is_taken(type)) throw Error(ErrorCode::kBadData, media_refusal(type));
 }

@@ -21,9 +21,11 @@ inline constexpr std::size_t kMaxSampleName = 1000;  // bytes
 inline constexpr double kValidationFraction = 0.2;
 inline constexpr std::uint64_t kSamplesNeedingValidation = 5;
 
-// What the store refuses of a sample before anything is kept: kBadData for one that is empty or of
-// no kind that is taken, by its first bytes; kResourceExhausted for one that is too large.
+// What the store refuses of a sample before anything is kept: kBadData for one that is empty;
+// kResourceExhausted for one that is too large.
 void check_sample_content(std::span<const std::uint8_t> content);
+// kBadData for what no kind reads that reads its own media alone (media_type.h).
+void check_sample_media(std::span<const std::uint8_t> content);
 
 struct LabelCount {
   std::string name;

@@ -21,8 +21,7 @@ struct Signature {
 
 using namespace std::string_view_literals;
 
-constexpr auto kHeic = "image/heic"sv, kAvif = "image/avif"sv, kMp4 = "video/mp4"sv,
-               kText = "text/plain"sv;
+constexpr auto kHeic = "image/heic"sv, kAvif = "image/avif"sv, kMp4 = "video/mp4"sv;
 
 constexpr Media kMedia[] = {
     {kJpeg, "a JPEG photo"},
@@ -128,7 +127,7 @@ bool fits(const Signature& signature, std::string_view content) {
 }
 
 // A BMP's two letters begin many a text, too.
-bool is_text(std::string_view content) {
+bool reads_as_text(std::string_view content) {
   const auto head = content.substr(0, kLookedAt);
   return !head.empty() && std::ranges::all_of(head, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -194,12 +193,12 @@ bool is_utf16(std::string_view content) {
     if (head[i + zeros_at] != 0) return false;
     characters += head[i + 1 - zeros_at];
   }
-  return is_text(characters);
+  return reads_as_text(characters);
 }
 
 std::string_view media_type_of(std::span<const std::uint8_t> bytes) {
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const bool text = is_text(content);
+  const bool text = reads_as_text(content);
   for (const Signature& signature : kSignatures) {
     if (text && signature.type == "image/bmp") continue;
     if (fits(signature, content)) return signature.type;
@@ -218,6 +217,8 @@ bool is_sound(std::string_view media_type) {
 
 bool is_numbers(std::string_view media_type) { return media_type == kCsv || media_type == kNpy; }
 
+bool is_text(std::string_view media_type) { return media_type == kText || media_type == kCsv; }
+
 bool is_taken(std::string_view media_type) {
   return is_image(media_type) || is_sound(media_type) || is_numbers(media_type) ||
          media_type == kTar;
@@ -228,7 +229,7 @@ std::string_view media_ending(std::string_view media_type) {
        {std::pair(kJpeg, ".jpg"sv), std::pair(kPng, ".png"sv), std::pair(kWebp, ".webp"sv),
         std::pair(kWav, ".wav"sv), std::pair(kOgg, ".ogg"sv), std::pair(kFlac, ".flac"sv),
         std::pair(kMp3, ".mp3"sv), std::pair(kNpy, ".npy"sv), std::pair(kCsv, ".csv"sv),
-        std::pair(kTar, ".tar"sv)})
+        std::pair(kTar, ".tar"sv), std::pair(kText, ".txt"sv)})
     if (type == media_type) return ending;
   return {};
 }
@@ -243,7 +244,8 @@ std::string media_refusal(std::string_view media_type) {
   return "it is " + std::string(media_name(media_type)) +
          ", which no model reads; JPEG, PNG and WebP photos, WAV, FLAC, Ogg and MP3 sounds, "
          "numbers as "
-         "CSV or NPY, and tar archives of them are taken";
+         "CSV or NPY, and tar archives of them are taken; text and other files if there is a model "
+         "of tokens";
 }
 
 }  // namespace moil::data

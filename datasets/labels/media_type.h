@@ -19,6 +19,7 @@ inline constexpr std::string_view kMp3 = "audio/mpeg";
 inline constexpr std::string_view kNpy = "application/x-npy";
 inline constexpr std::string_view kCsv =
     "text/csv";  // lines of numbers, a line of names before them
+inline constexpr std::string_view kText = "text/plain";
 inline constexpr std::string_view kUtf16 = "text/plain; charset=utf-16";  // not taken
 inline constexpr std::string_view kTar = "application/x-tar";  // several files of one sample
 inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
@@ -32,8 +33,10 @@ inline constexpr std::string_view kUnknownMedia = "application/octet-stream";
 [[nodiscard]] bool is_sound(std::string_view media_type);
 // Whether it holds numbers, as the kind `rows` reads them.
 [[nodiscard]] bool is_numbers(std::string_view media_type);
-// Whether there is a kind of model for it: photos and numbers as above, sounds, and archives of
-// them.
+// Whether it is text, be it a table's, as the kind `tokens` reads it.
+[[nodiscard]] bool is_text(std::string_view media_type);
+// Whether there is a kind of model for it that reads nothing else: photos and numbers as above,
+// sounds, and archives of them.
 [[nodiscard]] bool is_taken(std::string_view media_type);
 
 // With a mark or without.

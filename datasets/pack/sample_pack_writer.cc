@@ -78,17 +78,21 @@ void check_class(const std::string& name) {
                   " is not UTF-8; rename it");
 }
 
-std::string member_name(const SampleDataset& dataset, std::size_t i, ClassId label,
-                        std::span<const std::uint8_t> bytes) {
-  const std::string_view ending = media_ending(media_type_of(bytes));
-  if (ending.empty())
-    throw Error(ErrorCode::kBadData, dataset.name(i) + ": " + media_refusal(media_type_of(bytes)));
+std::string member_name(const SampleDataset& dataset, std::size_t i, const Kind& kind,
+                        ClassId label, std::span<const std::uint8_t> bytes) {
+  const std::string_view media = media_type_of(bytes);
+  std::string_view ending = media_ending(media);
+  if (ending.empty()) {
+    if (!kind.takes(media))
+      throw Error(ErrorCode::kBadData, dataset.name(i) + ": " + media_refusal(media));
+    ending = ".bin";
+  }
   std::string number = std::to_string(i);
   number.insert(0, 8 - std::min<std::size_t>(number.size(), 8), '0');
   return dataset.classes()[label] + "/" + number + std::string(ending);
 }
 
-void write_split(PackWriter& writer, const SampleDataset& dataset, Split split,
+void write_split(PackWriter& writer, const SampleDataset& dataset, const Kind& kind, Split split,
                  std::span<const ClassId> labels) {
   std::optional<TarWriter> tar;
   const auto close = [&] {
@@ -99,7 +103,7 @@ void write_split(PackWriter& writer, const SampleDataset& dataset, Split split,
   for (const std::size_t i : samples_of(dataset, split)) {
     if (!tar) tar.emplace(writer.next_shard(split, ".tar"));
     const auto bytes = dataset.encoded(i);
-    tar->add(member_name(dataset, i, labels[i], bytes), bytes);
+    tar->add(member_name(dataset, i, kind, labels[i], bytes), bytes);
     if (tar->size() >= writer.options().shard_bytes) close();
   }
   if (tar) close();
@@ -121,10 +125,10 @@ void write_sample_pack(const std::filesystem::path& folder, const SampleDataset&
   manifest.kind = PackKind::kSamples;
   manifest.classes = dataset.classes();
   manifest.label_separator = options.label_separator;
-  manifest.sample_kind = std::move(kind);
+  manifest.sample_kind = kind;
   PackWriter writer(folder, std::move(manifest), options);
   for (const Split split : {Split::kTrain, Split::kValidation}) {
-    write_split(writer, dataset, split, labels);
+    write_split(writer, dataset, *kind, split, labels);
   }
   writer.finish();
 }

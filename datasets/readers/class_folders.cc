@@ -30,7 +30,7 @@ void require_within(const Parts& parts, const std::string& path, const std::stri
   }
 }
 
-enum class Ending { kImage, kSound, kOtherSample, kNone };
+enum class Ending { kImage, kSound, kOtherSample, kText, kNone };
 
 Ending ending_of(const std::string& file) {
   std::string extension = file.substr(std::min(file.rfind('.'), file.size()));
@@ -42,15 +42,16 @@ Ending ending_of(const std::string& file) {
     if (extension == sound) return Ending::kSound;
   for (const char* other : {".npy", ".csv", ".tar"})
     if (extension == other) return Ending::kOtherSample;
+  if (extension == ".txt") return Ending::kText;
   return Ending::kNone;
 }
 
 // A table or an archive beside photos or sounds belongs to the collection, not among its samples,
-// and so does a sound beside photos.
+// and so do a sound beside photos and text beside anything.
 Ending samples_among(const std::vector<std::string>& paths) {
-  for (const Ending ending : {Ending::kImage, Ending::kSound})
+  for (const Ending ending : {Ending::kImage, Ending::kSound, Ending::kOtherSample})
     if (std::ranges::find(paths, ending, ending_of) != paths.end()) return ending;
-  return Ending::kOtherSample;
+  return Ending::kText;
 }
 
 std::string joined(const Parts& parts, std::size_t count) {
@@ -121,7 +122,8 @@ std::string PassedOver::said() const {
 }
 
 ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std::string& root,
-                               const std::vector<std::string>& known, PassedOver& passed_over) {
+                               const std::vector<std::string>& known, PassedOver& passed_over,
+                               bool any_file) {
   std::vector<Parts> images;
   std::vector<std::size_t> indices;
   const Ending taken = samples_among(paths);
@@ -131,7 +133,8 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
     const std::size_t service = first_service(parts);
     if (service + 1 < parts.size()) {
       passed_over.services.insert(joined(parts, service + 1));
-    } else if (service < parts.size() || parts.size() < 2 || ending_of(parts.back()) != taken) {
+    } else if (service < parts.size() || parts.size() < 2 ||
+               (!any_file && ending_of(parts.back()) != taken)) {
       ++passed_over.others;
     } else {
       images.push_back(std::move(parts));
@@ -139,10 +142,12 @@ ClassFolders sort_into_classes(const std::vector<std::string>& paths, const std:
     }
   }
   if (images.empty()) {
-    throw Error(ErrorCode::kBadData,
-                root +
-                    ": no sample found, expected <class>/<file>.jpg, .png or .webp, or without "
-                    "photos .wav, .flac, .ogg or .mp3, or without sounds .npy, .csv or .tar");
+    throw Error(
+        ErrorCode::kBadData,
+        root +
+            ": no sample found, expected <class>/<file>.jpg, .png or .webp, or without "
+            "photos .wav, .flac, .ogg or .mp3, or without sounds .npy, .csv or .tar, or without "
+            "these .txt");
   }
   const std::size_t depth = folders_to_enter(images, known);
   ClassFolders found;

@@ -41,7 +41,8 @@ struct ClassFolders {
 };
 
 // Sorts out the paths below a root, folders separated by '/'. Samples are photos by their names, or
-// if there is none, sounds, or if there are none of these either, numbers and archives. The first
+// if there is none, sounds, or if there are none of these either, numbers and archives, or else
+// texts; any_file: whatever it is. The first
 // folder of a path is its class, however many folders are in it. Only if one folder alone holds all
 // samples, and one of the folders in it is among `known`, names that are classes, is it entered.
 // kBadData for an absolute
@@ -49,6 +50,6 @@ struct ClassFolders {
 [[nodiscard]] ClassFolders sort_into_classes(const std::vector<std::string>& paths,
                                              const std::string& root,
                                              const std::vector<std::string>& known,
-                                             PassedOver& passed_over);
+                                             PassedOver& passed_over, bool any_file = false);
 
 }  // namespace moil::data

@@ -96,7 +96,8 @@ class TarFolder : public SampleFolder {
 std::vector<std::size_t> SampleFolder::arrange(const std::vector<std::string>& paths,
                                                const std::string& root,
                                                const SampleFolderOptions& options) {
-  const ClassFolders found = sort_into_classes(paths, root, options.known, passed_over_);
+  const ClassFolders found =
+      sort_into_classes(paths, root, options.known, passed_over_, options.any_file);
   entered_ = found.entered;
   within_ = found.within;
   std::vector<std::string> classes = options.classes;

@@ -4,10 +4,10 @@
 // The first folder of a path is the class; a folder that alone holds all samples is entered only
 // for classes that are known (class_folders.h). Classes are sorted by name (bytewise), samples by
 // path, so a folder and a tar of it give the same dataset. Files are taken by their extension, in
-// any case: .jpg, .jpeg, .png, .webp; if there is none of these, .npy, .csv and .tar. Hidden and
-// service folders, links in archives and other files are passed over and counted (class_folders.h);
-// links on disk are followed, and what they lead to is of the class whose folder the link lies in.
-// A sample's digest is that of its file's bytes.
+// any case: .jpg, .jpeg, .png, .webp; if there is none of these, .npy, .csv and .tar; else .txt.
+// Hidden and service folders, links in archives and other files are passed over and counted
+// (class_folders.h); links on disk are followed, and what they lead to is of the class whose folder
+// the link lies in. A sample's digest is that of its file's bytes.
 #pragma once
 
 #include <filesystem>
@@ -28,6 +28,7 @@ struct SampleFolderOptions {
   std::vector<std::string> classes;
   // Names that are classes: folders around such a folder are entered, and it is not.
   std::vector<std::string> known;
+  bool any_file = false;  // is a sample, whatever it is called
 };
 
 class SampleFolder : public TableDataset<SampleDataset> {

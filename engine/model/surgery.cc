@@ -124,9 +124,13 @@ std::optional<ClassifierInput> classifier_input(const ModelDescription& model) {
   return input;
 }
 
-std::int64_t output_elements(const ModelDescription& model) {
+Dims output_dims(const ModelDescription& model) {
   const Graph graph = build_graph(model, 1);
-  return graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims.elements();
+  return graph.values[static_cast<std::size_t>(graph.outputs.at(0))].info.dims;
+}
+
+std::int64_t output_elements(const ModelDescription& model) {
+  return output_dims(model).elements();
 }
 
 std::int64_t classifier_classes(const ModelDescription& model) {

@@ -28,7 +28,8 @@ struct ClassifierInput {
 // an activation behind it could be flat for all samples.
 [[nodiscard]] std::optional<ClassifierInput> classifier_input(const ModelDescription& model);
 
-// Elements of the model's only output, of one sample.
+// Of the model's only output, with batch 1; and its elements.
+[[nodiscard]] Dims output_dims(const ModelDescription& model);
 [[nodiscard]] std::int64_t output_elements(const ModelDescription& model);
 
 // How many classes the classifier tells apart.

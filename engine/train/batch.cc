@@ -42,6 +42,7 @@ void to_numbers(const BatchTensor& tensor, std::size_t samples) {
   if (tensor.type != ElementType::kInt32) return;
   for (float& value : tensor.values.first(samples * tensor.elements))
     value = std::bit_cast<float>(static_cast<std::int32_t>(value));
+  std::ranges::fill(tensor.values.subspan(samples * tensor.elements), 0.0F);
 }
 
 std::size_t BatchShape::bytes_of_sample() const {

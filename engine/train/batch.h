@@ -37,7 +37,8 @@ struct Batch {
 [[nodiscard]] std::size_t elements_of_sample(std::span<const BatchTensor> tensors);
 // rows: samples, each with what every tensor takes of it, one after the other.
 void scatter(const float* rows, std::size_t samples, std::span<const BatchTensor> tensors);
-// Turns the floats of a tensor's first samples, each a whole number, into what its type holds.
+// Turns the floats of a tensor's first samples, each a whole number, into what its type holds; of
+// whole numbers the rest becomes 0, which every table has a row for. Floats stay as they are.
 void to_numbers(const BatchTensor& tensor, std::size_t samples);
 
 // The name and size of each tensor of a batch.

@@ -6,14 +6,17 @@
 #include "base/json/json.h"
 #include "engine/train/tasks/classify.h"
 #include "engine/train/tasks/predict.h"
+#include "engine/train/tasks/sequence.h"
 #include "engine/train/tasks/tag.h"
 
 namespace moil {
 namespace {
 
 std::map<std::string, TaskReader>& readers() {
-  static std::map<std::string, TaskReader> all = {
-      {"classify", read_classify}, {"predict", read_predict}, {"tag", read_tag}};
+  static std::map<std::string, TaskReader> all = {{"classify", read_classify},
+                                                  {"predict", read_predict},
+                                                  {"sequence", read_sequence},
+                                                  {"tag", read_tag}};
   return all;
 }
 

@@ -48,6 +48,9 @@ class Targets {
   // element an output. A label that has no output is passed over. An element that is NaN counts in
   // no loss and in no score, unless something else is known of it (a soft target).
   virtual void write(std::span<const std::uint32_t> labels, std::span<float> target) const = 0;
+  // The same of a sample that teaches itself (Task::teaches_itself()); shown: what the network is
+  // shown of it, in floats.
+  virtual void write_shown(std::span<const float> /*shown*/, std::span<float> /*target*/) const {}
 };
 
 class Scorer {
@@ -94,6 +97,10 @@ class Task {
   // Whether every output is a label's, so that labels can be added; else outputs are numbers that
   // have names.
   [[nodiscard]] virtual bool outputs_are_labels() const = 0;
+  // Whether a sample's targets are what it holds itself, as the next symbol of a text is, and not
+  // its labels. Each of its parts is then scored by itself, nothing is taught of it but that, and
+  // outputs have no names.
+  [[nodiscard]] virtual bool teaches_itself() const { return false; }
   // Makes the targets of samples with these labels, for a network of so many outputs. named: the
   // labels, by number, that some sample of the same origin has, without which nothing can be said
   // of what a sample lacks; more than outputs are fine. kInvalidArgument, naming the label, for one

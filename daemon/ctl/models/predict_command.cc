@@ -81,6 +81,14 @@ bool any_has(const Json& predictions, const char* member) {
                              [&](const Json& sample) { return sample.contains(member); });
 }
 
+// Blanks at its ends and lines are to be seen.
+std::string quoted(const Json& text) {
+  std::string shown = "\"";
+  for (const char c : text.get<std::string>())
+    shown += c == '\n' ? std::string("\\n") : std::string(1, c);
+  return shown + "\"";
+}
+
 Json list_of(const Json& prediction, const char* member) {
   return prediction.value(member, Json::array());
 }
@@ -91,6 +99,21 @@ Rows numbers_table(const Json& predictions) {
     Sample sample(rows, prediction);
     for (const Json& found : list_of(prediction, "values"))
       sample.add({cell(found["name"]), formatted(found["value"], "%.6g")});
+  }
+  return rows;
+}
+
+// What comes next, and how well the model knew the text before that.
+Rows texts_table(const Json& predictions) {
+  Rows rows{{"FILE", "BITS PER SYMBOL", "NEXT", "PROBABILITY"}};
+  for (const Json& prediction : predictions) {
+    if (!prediction.contains("continuation")) continue;
+    Sample sample(rows, prediction);
+    const Json bits = prediction.value("bits_per_symbol", Json());
+    sample.add(
+        {bits.is_number() ? formatted(bits, "%.2f") : "", quoted(prediction["continuation"]), ""});
+    for (const Json& found : list_of(prediction, "top"))
+      sample.add({"", quoted(found["label"]), percent(found["probability"])});
   }
   return rows;
 }
@@ -149,6 +172,7 @@ Rows timeline_table(Console& console, const Json& predictions) {
 Rows table_of(const PredictOptions& options, Console& console, const Json& predictions) {
   if (options.timeline) return timeline_table(console, predictions);
   if (any_has(predictions, "values")) return numbers_table(predictions);
+  if (any_has(predictions, "continuation")) return texts_table(predictions);
   if (any_has(predictions, "said"))
     return tags_table(predictions, static_cast<std::size_t>(options.top));
   return classes_table(predictions);
@@ -187,9 +211,10 @@ void add_predict_command(cli::Command app, Action& chosen) {
                              .group(kEveryday)
                              .example("moilctl predict ~/Photos/new");
   command
-      .add_option("FILE", options->files,
-                  "photos, sounds, or numbers as CSV or NPY: what the model takes; or folders with "
-                  "such files in them and below")
+      .add_option(
+          "FILE", options->files,
+          "photos, sounds, numbers as CSV or NPY, or text: what the model takes; or folders "
+          "with such files in them and below")
       .required();
   command.add_option("--model", options->model, "which model, where there are several");
   command.add_option("--top", options->top, "so many labels a file")

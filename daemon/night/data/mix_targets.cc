@@ -42,7 +42,8 @@ std::vector<float> silence_of(const Task& task, std::size_t outputs, const Label
 
 }  // namespace
 
-MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outputs) {
+MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outputs)
+    : are_shown_(task.teaches_itself()) {
   Labels of_global = labels_of(mix, data::Source::kGlobal);
   for (std::size_t fresh = mix.global_classes; fresh < mix.classes.size(); ++fresh)
     of_global.insert(static_cast<data::ClassId>(fresh));

@@ -24,6 +24,12 @@ class MixTargets {
 
   // As Targets::write, of a sample of the mix.
   void write(const data::MixedSample& sample, std::span<float> target) const;
+  // Whether samples are their own targets (Task::teaches_itself()): then these are written of what
+  // the network is shown of them, and write() writes nothing.
+  bool are_shown() const { return are_shown_; }
+  void write_shown(std::span<const float> shown, std::span<float> target) const {
+    global_->write_shown(shown, target);
+  }
   // What holds no signal has no label that some local sample has. A task that says one of all has
   // to say something: any other label is as good as the next.
   void write_silence(std::span<float> target) const;
@@ -31,6 +37,7 @@ class MixTargets {
  private:
   std::unique_ptr<Targets> global_, local_;
   std::vector<float> silence_;
+  bool are_shown_ = false;
 };
 
 }  // namespace moil::night

@@ -44,6 +44,7 @@ class Judging {
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
       local.add_local(output, target);
+      if (task_.teaches_itself()) return;
       found.local_said.push_back(task_.said(output, head_.form()));
       count(found.local_right, mix_.local_validation, sample, found.local_said.back());
       calibrate(Calibrator::Side::kLocal, mix_.local_validation, sample, output);
@@ -158,8 +159,14 @@ void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTar
   PartAnswers answers(reader.kind().part_answer(), asked.task, asked.form);
   std::int64_t sample = 0;
   for_each_answer(asked.network, source, [&](std::int64_t index, auto output, auto target) {
-    answers.add(output);
-    if (source.ends_sample(index)) each(sample++, answers.take(), target);
+    const bool ends = source.ends_sample(index);
+    if (asked.task.teaches_itself()) {
+      each(sample, output, target);
+    } else {
+      answers.add(output);
+      if (ends) each(sample, answers.take(), target);
+    }
+    sample += ends ? 1 : 0;
   });
 }
 

@@ -59,7 +59,8 @@ struct Asked {
   const Task& task;
   OutputForm form;
 };
-// Tells the one answer of each sample's parts, in the samples' order.
+// Tells the one answer of each sample's parts, in the samples' order; of samples that teach
+// themselves one part after the other, each with its sample's number.
 void for_each_sample(const std::vector<data::MixedSample>& samples, const MixTargets& targets,
                      FeatureReader& reader, const Asked& asked, const EachSample& each);
 

@@ -92,6 +92,18 @@ void FeatureReader::compute(std::span<const SampleView> wanted, float* out,
   }
 }
 
+void FeatureReader::show(
+    std::span<const SampleView> wanted,
+    const std::function<void(std::size_t i, std::span<const float> shown)>& each) {
+  const std::size_t elements = backbone_.input_elements();
+  for (std::size_t begin = 0; begin < wanted.size(); begin += batch()) {
+    const auto some = wanted.subspan(begin, std::min(batch(), wanted.size() - begin));
+    decode(some, nullptr);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      each(begin + i, std::span(inputs_).subspan(i * elements, elements));
+  }
+}
+
 void FeatureReader::read(std::span<const SampleView> wanted, float* out,
                          UnreadableSamples* unreadable) {
   for (std::size_t begin = 0; begin < wanted.size();) {

@@ -66,6 +66,11 @@ class FeatureReader {
   // Into the first rows of a network's inputs, which take elements() together.
   void read(std::span<const SampleView> wanted, std::span<const BatchTensor> inputs);
 
+  // What a network is shown of each, before any layer: Kind::floats() values. kIo for a sample that
+  // cannot be read.
+  void show(std::span<const SampleView> wanted,
+            const std::function<void(std::size_t i, std::span<const float> shown)>& each);
+
   using Portion = night::Portion;
   // Whether the portion asks for a view of the sample at this place; of its shown parts, the n-th.
   bool asks_for(const Portion& portion, std::size_t sample, const SampleView& view,

@@ -3,6 +3,16 @@
 #include <cmath>
 
 namespace moil::night {
+namespace {
+
+void write_shown_targets(const MixTargets& from, FeatureReader& reader,
+                         std::span<const SampleView> views, const BatchTensor& targets) {
+  reader.show(views, [&](std::size_t i, std::span<const float> shown) {
+    from.write_shown(shown, {targets.row(i), targets.elements});
+  });
+}
+
+}  // namespace
 
 bool FeatureSource::is_silent(const SampleView& shown) const {
   if (shown.part == data::kSilence) return true;
@@ -85,8 +95,10 @@ void FeatureSource::read(std::span<const std::int64_t> indices, const Batch& bat
   views_.clear();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     views_.push_back(shown(indices[i]));
-    write_target(indices[i] % size(), views_.back(), {targets.row(i), targets.elements});
+    if (!targets_.are_shown())
+      write_target(indices[i] % size(), views_.back(), {targets.row(i), targets.elements});
   }
+  if (targets_.are_shown()) write_shown_targets(targets_, reader_, views_, targets);
   if (means_)
     read_means(batch.inputs[0]);
   else
@@ -126,6 +138,7 @@ void PartSource::read(std::span<const std::int64_t> indices, const Batch& batch)
     batch_.push_back(part(indices[i]));
     targets_.write(*batch_.back().sample, {targets.row(i), targets.elements});
   }
+  if (targets_.are_shown()) write_shown_targets(targets_, reader_, batch_, targets);
   reader_.read(batch_, batch.inputs);
 }
 

@@ -39,6 +39,14 @@ Candidate candidate_from_json(const nlohmann::json& json) {
   return candidate;
 }
 
+JobSpec with_usual_optimizer(JobSpec spec, const Task& task) {
+  daemon::OptimizerSpec& optimizer = spec.train.optimizer;
+  const bool is_sgd = optimizer.momentum || optimizer.nesterov;
+  if (spec.open.contains("/train/optimizer/type") && task.teaches_itself() && !is_sgd)
+    optimizer.type = OptimizerType::kAdam;
+  return spec;
+}
+
 double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone) {
   const bool adaptive =
       optimizer.type == OptimizerType::kAdam || optimizer.type == OptimizerType::kAdamw;

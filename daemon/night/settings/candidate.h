@@ -9,6 +9,7 @@
 
 #include "base/json/json.h"
 #include "daemon/spec/job_spec.h"
+#include "engine/train/task.h"
 
 namespace moil::night {
 
@@ -29,6 +30,11 @@ struct Candidate {
 
 // What a trial trains of the steps that a whole night does.
 inline constexpr double kTrialPart = 1.0 / 3;
+
+// With the optimizer that the model's task trains best with, if the job leaves that open: Adam of
+// sequences, whose layers' gradients differ by orders of size. A job that says how SGD is to run
+// has it.
+[[nodiscard]] daemon::JobSpec with_usual_optimizer(daemon::JobSpec spec, const Task& task);
 
 // The rate of a depth: a classifier learns from fixed features, layers below it move
 // what was learned before.

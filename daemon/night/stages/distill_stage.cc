@@ -12,6 +12,7 @@ using daemon::Stage;
 
 void DistillStage::run() {
   if (!model_.trainer || night_.spec.train.distill == 0 || count_global(night_.mix) == 0) return;
+  if (night_.base.task->teaches_itself()) return;  // a row a symbol would be more than the samples
   const auto file = night_.files.soft_targets();
   if (!std::filesystem::exists(file)) ask_teacher();
   restored(

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "daemon/night/plan/night_model.h"
+#include "daemon/night/settings/candidate.h"
 
 namespace moil::night {
 namespace {
@@ -21,6 +22,11 @@ double most_measuring(const daemon::JobSpec& spec) {
   return std::min(kMeasuringSeconds, kMeasuringShare * *spec.deadline_seconds);
 }
 
+daemon::JobFile settled(daemon::JobFile file, const Task& task) {
+  file.spec = with_usual_optimizer(std::move(file.spec), task);
+  return file;
+}
+
 // Nor does it hear that it should stop.
 [[noreturn]] void stand_still() {
   ::prctl(PR_SET_NAME, "stands-still");  // its tests wait for that
@@ -29,20 +35,22 @@ double most_measuring(const daemon::JobSpec& spec) {
 
 }  // namespace
 
-NightContext::Ground::Ground(const daemon::StateLayout& layout, const daemon::JobFile& file)
-    : processors(file.spec, layout.profiles(), reason_to_give_up(NightFiles(layout.job(file.id))),
-                 NightFiles(layout.job(file.id)).processor_opened()),
-      measuring(most_measuring(file.spec)),
-      base(open_model_folder(layout.version(file.spec.model, file.base_version))),
+NightContext::Ground::Ground(const daemon::StateLayout& layout, const daemon::JobFile& job_file)
+    : processors(job_file.spec, layout.profiles(),
+                 reason_to_give_up(NightFiles(layout.job(job_file.id))),
+                 NightFiles(layout.job(job_file.id)).processor_opened()),
+      measuring(most_measuring(job_file.spec)),
+      base(open_model_folder(layout.version(job_file.spec.model, job_file.base_version))),
+      file(settled(job_file, *base.task)),
       data(layout, file.spec, base) {}
 
 NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon::JobFile& job_file,
                            daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
     : ground_(std::make_shared<Ground>(state_layout, job_file)),
       layout(state_layout),
-      file(job_file),
-      job(job_file.spec),
-      spec(job_file.spec),
+      file(ground_->file),
+      job(file.spec),
+      spec(file.spec),
       events(event_writer),
       stop(stop_flag),
       files(layout.job(file.id)),

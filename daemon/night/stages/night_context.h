@@ -68,6 +68,7 @@ struct NightContext {
     MemoryProbe probe;
     MeasuringTime measuring;
     const StoredModel base;
+    const daemon::JobFile file;  // with what the model says of open fields
     NightData data;
   };
   std::shared_ptr<Ground> ground_;

@@ -124,6 +124,24 @@ TEST_F(Labels, WhatNoModelReadsIsRefusedInItsPlace) {
 }
 
 // Of many at once some are refused; the worker dies of one, which does not keep the others back.
+// A note among photos is none of them, unless there is a model that reads notes.
+TEST_F(Labels, TextIsTakenWhereAModelReadsIt) {
+  const auto add = [&](const std::string& content) {
+    return call("label.add",
+                {{"labels", {"mine"}}, {"samples", {{{"content", encode_base64(content)}}}}});
+  };
+  EXPECT_EQ(add("It was a dark night.\n")["failed"], 1);
+  const auto version = StateLayout(state()).version("text", 1);
+  std::filesystem::create_directories(version);
+  std::ofstream(version / "preprocessing.json") << R"({"kind": "image"})";
+  EXPECT_EQ(add("It was a dark night.\n")["failed"], 1);
+  std::ofstream(version / "preprocessing.json") << R"({"kind": "tokens", "length": 8})";
+  EXPECT_EQ(add("It was a dark night.\n")["added"], 1);
+  EXPECT_EQ(add("A table, by its looks\nand none, in truth\n")["added"], 1);
+  EXPECT_EQ(add("\1\2\3 of no known kind")["added"], 1);
+  EXPECT_EQ(add("")["failed"], 1) << "it is empty";
+}
+
 TEST_F(Labels, WhatCannotBeDecodedIsRefusedInItsPlace) {
   Json samples = Json::array();
   for (int i = 0; i < 120; ++i) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<std::int64_t> dims_of(const data::SampleDataset& dataset) {
-  return complete_model(usual_network(dataset)).inputs.at(0).dims;
+  return complete_model(usual_network(dataset, "predict")).inputs.at(0).dims;
 }
 
 class UsualNetwork : public ::testing::Test {
@@ -52,7 +52,7 @@ TEST(UsualTraining, IsLongerAndTighterForASmallTable) {
 
 TEST_F(UsualNetwork, IsOfNumbersAlone) {
   EXPECT_EQ(night::error_of([&] {
-              (void)usual_network(night::NumberImages({"a", "b"}, 2));
+              (void)usual_network(night::NumberImages({"a", "b"}, 2), "classify");
             }),
             ErrorCode::kInvalidArgument);
 }

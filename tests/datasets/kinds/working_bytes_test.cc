@@ -180,6 +180,21 @@ std::vector<Medium> several() {
            false}};
 }
 
+std::vector<Medium> tokens() {
+  const Json bytes = {{"kind", "tokens"}, {"length", 96}};
+  Json characters = bytes, ends = bytes;
+  characters["vocabulary"] = {"a", "é"};
+  ends["take"] = "ends";
+  const auto text = [](const std::string& some) {
+    return [=] { return of_text(repeated(some, 10'000'000)); };
+  };
+  return {{"text as bytes", bytes, text("a line of text\n")},
+          {"text as characters", characters, text("a")},
+          {"text of other characters", characters, text("日é")},
+          {"bytes that are no text", characters, text("\xff")},
+          {"a file by its ends", ends, text("\x7f" "ELF\n")}};
+}
+
 // By the file's first bytes, or, if these do not show it, by all of it.
 std::size_t promised(const Kind& kind, const Bytes& file) {
   const auto head = std::span(file).first(std::min<std::size_t>(file.size(), 64 << 10));
@@ -236,7 +251,7 @@ std::string kind_of(const ::testing::TestParamInfo<std::vector<Medium> (*)()>& t
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, WorkingBytes,
-                         ::testing::Values(&images, &numbers, &sounds, &several), kind_of);
+                         ::testing::Values(&images, &numbers, &sounds, &several, &tokens), kind_of);
 
 }  // namespace
 }  // namespace moil::data

@@ -201,27 +201,6 @@ TEST_F(LabelStoreTest, WhatIsBeingForgottenIsRememberedUntilNothingIsLeft) {
   EXPECT_EQ(store().content(digest_of(large('y'))), bytes_of(photo(large('y'))));
 }
 
-TEST_F(LabelStoreTest, WhatNoModelReadsIsRefusedByName) {
-  const std::vector<std::string> cat = {"cat"};
-  const auto refused = [&](std::string_view content, const std::string& name) {
-    expect_error(ErrorCode::kBadData, {name, "JPEG, PNG and WebP"},
-                 [&] { store().add_sample(bytes_of(content), cat); });
-  };
-  using namespace std::string_view_literals;
-  refused("not a photo\n", "it is text");
-  refused(
-      "\0\0\0\x1c"
-      "ftypheic\0\0\0\0"sv,
-      "a HEIC photo");
-  refused("BM\x36\0\x0c\0"sv, "a BMP picture");
-  refused("\0\0\0\1Bud1\0\0"sv, ".DS_Store");
-  refused("GIF89a\1\0\1\0"sv, "a GIF picture");
-  refused("\1\2\3\4\5\6\7"sv, "of no known kind");
-  store().add_sample(bytes_of("RIFF0000WAVEfmt "), cat);
-  EXPECT_EQ(store().samples().size(), 1u);
-  EXPECT_EQ(store().samples()[0].media_type, "audio/wav");
-}
-
 TEST_F(LabelStoreTest, NamesOfFilesAreSafeToShowAndKeepTheirEnd) {
   const std::vector<std::string> cat = {"cat"};
   const auto name_of = [&](const std::string& content, const std::string& name) {

@@ -44,6 +44,16 @@ TEST(ClassFolders, HiddenAndServiceFoldersAreNoClasses) {
   EXPECT_EQ(PassedOver().said(), "");
 }
 
+TEST(ClassFolders, TextIsASampleBesideNothingElse) {
+  EXPECT_THAT(classes_of({"a/0.txt", "b/1.TXT", "b/2.md"}), ElementsAre("a", "b"));
+  for (const char* other : {"c/0.png", "c/0.wav", "c/0.csv"})
+    EXPECT_THAT(classes_of({"a/0.txt", other}), ElementsAre("c"));
+  PassedOver passed_over;
+  const auto any = sort_into_classes({"a/0.png", "a/1", "b/2.md", "b/.git/x", "3.txt"}, "root", {},
+                                     passed_over, true);
+  EXPECT_EQ(any.samples.size(), 3U);
+}
+
 TEST(ClassFolders, TheFirstFolderIsTheClassWhateverLiesInIt) {
   EXPECT_THAT(classes_of({"cat/0.png", "cat/1.png"}), ElementsAre("cat", "cat"));
   EXPECT_THAT(classes_of({"frog/site1/0.png", "frog/site2/1.png"}), ElementsAre("frog", "frog"));

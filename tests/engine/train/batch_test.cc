@@ -44,6 +44,8 @@ TEST(Batch, WholeNumbersAreWhatTheirTypeSays) {
   for (const float word : words) read.push_back(std::bit_cast<std::int32_t>(word));
   EXPECT_THAT(read, ElementsAre(0, 7, 16777215, 5));
   EXPECT_THAT(numbers, ElementsAre(3, 6));
+  scatter(rows, 1, tensors);
+  EXPECT_EQ(words[2] + words[3], 0) << "what is no sample names the table's first row";
 }
 
 TEST(Batch, ATrainingNetworksShape) {

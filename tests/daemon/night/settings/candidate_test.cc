@@ -66,5 +66,21 @@ TEST(Candidate, IsReadAsItWasWritten) {
   EXPECT_EQ(candidate_from_json(earlier), (Candidate{1, 0.1, 1, kClassifierSteps}));
 }
 
+TEST(Candidate, SequencesAreLearnedByAdamUnlessTheJobSaysHowSgdRuns) {
+  const TaskPtr sequence = task_from_json({{"task", "sequence"}, {"symbols", 257}});
+  const TaskPtr classify = task_from_json(nullptr);
+  const auto type_of = [](const json& optimizer, const Task& task) {
+    return with_usual_optimizer(job({{"train", {{"optimizer", optimizer}}}}), task)
+        .train.optimizer.type;
+  };
+  using daemon::OptimizerType;
+  EXPECT_EQ(type_of(json::object(), *sequence), OptimizerType::kAdam);
+  EXPECT_EQ(type_of({{"learning_rate", 0.1}}, *sequence), OptimizerType::kAdam);
+  EXPECT_EQ(type_of(json::object(), *classify), OptimizerType::kSgd);
+  for (const json& said : std::vector<json>{
+           {{"type", "sgd"}}, {{"momentum", 0.8}}, {{"momentum", 0.8}, {"nesterov", true}}})
+    EXPECT_EQ(type_of(said, *sequence), OptimizerType::kSgd) << said;
+}
+
 }  // namespace
 }  // namespace moil::night

@@ -1,0 +1,113 @@
+#include "daemon/predict/continuation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "datasets/kinds/tokens/tokens_kind.h"
+#include "datasets/labels/text.h"
+#include "engine/model/ending.h"
+#include "engine/model/preparation.h"
+#include "engine/train/batch.h"
+
+namespace moil::night {
+namespace {
+
+std::span<const std::uint8_t> bytes_in(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// As JSON may hold it, lines kept.
+std::string as_text(const std::string& bytes) {
+  std::string text;
+  for (std::size_t begin = 0; begin <= bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
+    text += (begin == 0 ? "" : "\n") + data::shown(bytes.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+Continuation::Continuation(ModelBundle& bundle, std::size_t top, KernelSelector& kernels)
+    : bundle_(bundle),
+      tokens_(*data::tokens_of(*bundle.kind)),
+      form_{answers_probabilities(bundle.description)},
+      top_(top),
+      symbols_(tokens_.vocabulary.symbols()),
+      network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
+               kernels),
+      shown_(bundle.kind->floats()) {
+  network_.allocate();
+  network_.move_in(bundle.weights);
+}
+
+void Continuation::run(const float* shown) {
+  scatter(shown, 1, NetworkBatch(network_).inputs());
+  network_.forward();
+  outputs_.assign(network_.output(0), network_.output(0) + shown_.size() * symbols_);
+}
+
+std::span<const float> Continuation::next(std::string_view text) {
+  const auto end = tokens_.vocabulary.end_of(text, shown_.size());
+  const auto symbols = tokens_.vocabulary.symbols_of(bytes_in(end));
+  if (symbols.empty()) throw Error(ErrorCode::kBadData, "the sample holds no text to go on from");
+  std::ranges::fill(shown_, static_cast<float>(tokens_.vocabulary.padding()));
+  std::ranges::copy(symbols, shown_.begin());
+  run(shown_.data());
+  bundle_.task->answer(outputs_, form_);
+  // What pads a text is none that comes next.
+  return std::span(outputs_).subspan((symbols.size() - 1) * symbols_, symbols_ - 1);
+}
+
+Json Continuation::of(std::string_view text) {
+  Json found = {{"top", likeliest(next(text))}, {"bits_per_symbol", bits_per_symbol(text)}};
+  std::string so_far(tokens_.vocabulary.end_of(text, shown_.size())), added;
+  for (std::size_t i = 0; i < kMostSymbols; ++i) {
+    const auto probabilities = next(so_far);
+    const auto likeliest = std::ranges::max_element(probabilities) - probabilities.begin();
+    const auto symbol = static_cast<data::Vocabulary::Symbol>(likeliest);
+    const std::string one = tokens_.vocabulary.text_of({&symbol, 1});
+    if (one == "\n" && !added.empty()) break;
+    so_far += one;
+    added += one;
+  }
+  found["continuation"] = as_text(added);
+  return found;
+}
+
+Json Continuation::bits_per_symbol(std::string_view text) {
+  const auto scorer = bundle_.task->scorer(form_);
+  const auto targets = bundle_.task->targets({}, outputs_.size(), {});
+  const auto maker = bundle_.kind->maker({});
+  maker->load(bytes_in(text), "the sample");
+  std::vector<float> target(outputs_.size());
+  const std::uint32_t parts = bundle_.kind->parts(bytes_in(text), "the sample");
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    maker->make({}, {0, part}, shown_.data());
+    run(shown_.data());
+    targets->write_shown(shown_, target);
+    scorer->add(outputs_, target);
+  }
+  const auto headline = scorer->scores().front().value;
+  return headline ? Json(*headline) : Json(nullptr);
+}
+
+Json Continuation::likeliest(std::span<const float> probabilities) const {
+  std::vector<data::Vocabulary::Symbol> order(probabilities.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const std::size_t count = std::min(top_, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](auto a, auto b) {
+        return probabilities[a] != probabilities[b] ? probabilities[a] > probabilities[b] : a < b;
+      });
+  Json list = Json::array();
+  for (std::size_t i = 0; i < count; ++i)
+    list.push_back({{"label", as_text(tokens_.vocabulary.text_of({&order[i], 1}))},
+                    {"probability", probabilities[order[i]]}});
+  return list;
+}
+
+}  // namespace moil::night

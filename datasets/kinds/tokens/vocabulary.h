@@ -1,0 +1,46 @@
+// What text, or any file, is to a network that reads symbols: numbers, one after the other.
+//
+// Bytes: 0 to 255. Characters: the number in the list, then one for any other. Behind them all
+// stands padding, which fills a window up. Immutable; any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace moil::data {
+
+class Vocabulary {
+ public:
+  using Symbol = std::uint32_t;
+
+  // Of bytes.
+  Vocabulary() = default;
+  // Of characters, each in UTF-8. kInvalidArgument for one that is none, or occurs twice, for an
+  // empty list, and for one of more than kMostCharacters.
+  explicit Vocabulary(std::vector<std::string> characters);
+  static constexpr std::size_t kMostCharacters = 65'000;
+
+  [[nodiscard]] bool is_of_bytes() const { return characters_.empty(); }
+  [[nodiscard]] const std::vector<std::string>& characters() const { return characters_; }
+  // Padding included, which is the last.
+  [[nodiscard]] std::uint32_t symbols() const;
+  [[nodiscard]] Symbol padding() const { return symbols() - 1; }
+
+  [[nodiscard]] std::vector<Symbol> symbols_of(std::span<const std::uint8_t> content) const;
+  // How many symbols_of() has, without making them.
+  [[nodiscard]] std::size_t count(std::span<const std::uint8_t> content) const;
+  // As text: a character for a symbol of none is U+FFFD; padding is nothing.
+  [[nodiscard]] std::string text_of(std::span<const Symbol> symbols) const;
+  // Of `text` the end that has at most so many symbols.
+  [[nodiscard]] std::string_view end_of(std::string_view text, std::size_t symbols) const;
+
+ private:
+  std::vector<std::string> characters_;
+  std::unordered_map<std::string, Symbol> numbers_;
+};
+
+}  // namespace moil::data
