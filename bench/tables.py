@@ -17,6 +17,7 @@ ROOMS = {
     "image-night": "cases.photos",
     "audio-night": "cases.sounds",
     "rows-night": "cases.tables",
+    "sequence-nights": "cases.sequence_nights",
     "auto": "cases.auto",
     "first-hour": "cases.first_hour",
     "elastic": "cases.elastic",

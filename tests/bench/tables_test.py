@@ -315,12 +315,25 @@ FIRST_HOUR = """\
 | ---------------- | --------- | ---------- | ------------ | -------------- | ------------- | ---------- | ---------------- |
 | 1,000            | 1.2       | 1.2        | 1.2          | 1.2            | 1.2           | 2.0        | 3.0              |"""
 
+SEQUENCES: dict[str, Any] = {
+    "nights": [
+        {**NIGHT, "name": "text-lstm", "metric": "bits per symbol", "state": "rejected-by-guard"},
+        {**NIGHT, "name": "file types", "metric": "accuracy", "state": "succeeded"},
+    ]
+}
+SEQUENCES_LINES = """\
+| night      | metric          | global before → after | local before → after | guard     | seconds |
+| ---------- | --------------- | --------------------- | -------------------- | --------- | ------- |
+| text-lstm  | bits per symbol | 0.900 → 0.880         | 0.100 → 0.750        | kept back | 12      |
+| file types | accuracy        | 90.0% → 88.0%         | 10.0% → 75.0%        | passed    | 12      |"""
+
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "digits-night": (digits(), DIGITS),
     "cifar-night": (digits(), DIGITS),
     "rows-night": (ROWS, ROWS_LINES),
     "audio-night": (MICROPHONE, MICROPHONE_LINES),
     "image-night": (PHOTOS, PHOTOS_LINES),
+    "sequence-nights": (SEQUENCES, SEQUENCES_LINES),
     "auto": (AUTO, AUTO_LINES),
     "first-hour": (first_hour(), FIRST_HOUR),
     "elastic": (elastic(), ELASTIC_LINES),

@@ -1,0 +1,1 @@
+"""Nights of models that read sequences: a language, ratings, file types."""
