@@ -14,6 +14,7 @@ class Builder:
     def __init__(self, name, dims, input_name="image"):
         self.name = name
         self.input = {"name": input_name, "dims": list(dims)}
+        self.more_inputs = []
         self.layers = []
         self.shapes = {input_name: tuple(dims)}
         self.at = input_name
@@ -23,6 +24,12 @@ class Builder:
     @property
     def shape(self):
         return self.shapes[self.at]
+
+    def take(self, name, dims):
+        """A further input of the model, which the next layer does not read unless it says so."""
+        self.more_inputs.append({"name": name, "dims": list(dims)})
+        self.shapes[name] = tuple(dims)
+        return self.more_inputs[-1]
 
     def layer(self, name, kind, shape, properties=None, inputs=None):
         entry = {"name": name, "type": kind, "inputs": inputs or [self.at]}
@@ -96,7 +103,7 @@ class Builder:
         return (
             '{\n  "format": "moil-model",\n  "version": 1,\n'
             f'  "name": {json.dumps(self.name)},\n'
-            f'  "inputs": {lines([self.input])},\n'
+            f'  "inputs": {lines([self.input, *self.more_inputs])},\n'
             f'  "layers": {lines(self.layers)},\n'
             f'  "outputs": {json.dumps([self.at])}\n}}\n'
         )

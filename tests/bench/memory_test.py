@@ -16,7 +16,8 @@ from cases.memory.cases import CASES, PUBLISHED, SEQUENCES, SWEEP_LIMIT  # noqa:
 from cases.memory.models import generated  # noqa: E402
 from cases.memory.table import frozen_line  # noqa: E402
 from lib.table import mib  # noqa: E402
-from cases.memory.swap import check_disk, roofline_ms  # noqa: E402
+from cases.memory.measure import roofline_ms  # noqa: E402
+from cases.memory.swap import check_disk  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from zoo import classic, mobilenet, resnet  # noqa: E402

@@ -25,6 +25,7 @@ except ImportError as error:
 
 from attention_cases import attention_cases
 from network_cases import network_cases
+from sequence_networks import sequence_networks
 
 torch.set_num_threads(1)
 
@@ -564,5 +565,6 @@ for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_ca
     cases()
 network_cases(out, random)
 attention_cases(layer, random)
+sequence_networks(out, random)
 out.close()
 print(f"{len(out.cases)} cases, {out.floats} numbers, PyTorch {torch.__version__}")

@@ -20,7 +20,7 @@ from cases.memory.half import MODES, run_half
 from cases.memory.measure import Setting, row
 from cases.memory.models import write_generated
 from cases.memory.progress import Progress
-from cases.memory.swap import run_swaps, turns
+from cases.memory.swap import check_disk, run_swaps, turns
 from cases.memory.sweep import batches, run_sweep
 from lib.programs import ROOT, ProgramError
 
@@ -53,21 +53,23 @@ def count(options: argparse.Namespace, parts: tuple[str, ...]) -> int:
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     write_generated(folder)
-    quick = options.quick
+    quick, swap_folder = options.quick, options.swap_folder.resolve()
     setting = Setting(folder, 2 if quick else 5, 1 if quick else 2, options.threads, quick)
     parts = (options.only,) if options.only else PARTS
+    if "sequences" in parts:
+        check_disk(swap_folder)
     progress = Progress(count(options, parts))
     report: dict[str, Any] = {"quick": quick, "threads": options.threads, "rows": [], "swap": [], "half": []}
     for part in CASES_OF:
         for case in cases_of(options, part) if part in parts else []:
             with progress.row(f"{case.title}, batch {case.batch}"):
-                report["rows"].append(row(case, setting))
+                report["rows"].append(row(case, setting, swap_folder))
     if "sweep" in parts:
         report["sweep"] = run_sweep(setting, progress)
     if "swap" in parts:
-        report["swap"] = run_swaps(setting, options.swap_folder.resolve(), progress)
+        report["swap"] = run_swaps(setting, swap_folder, progress)
     if "half" in parts:
-        report["half"] = run_half(setting, options.swap_folder.resolve(), progress)
+        report["half"] = run_half(setting, swap_folder, progress)
     return report
 
 

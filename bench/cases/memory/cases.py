@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .models import WIDE
 
 
 @dataclass(frozen=True)
 class Case:
-    """`trainable_layers`: LF(n), the last n weight units; None trains all."""
+    """`trainable_layers`: LF(n), the last n weight units; None trains all. `swap_share`: with proactive swap,
+    the part of what it plans without that it may take; 0: as little as it can."""
 
     title: str
     model: str
@@ -17,6 +18,9 @@ class Case:
     trainable_layers: int | None = None
     freeze: str | None = None  # a layer that is not trained
     loss: str = "softmax_cross_entropy"
+    clip: float = 0.0  # the most that the gradients' norm may be; 0: any
+    swap_share: float | None = None  # None: it is not run with swap
+    large: bool = False  # two timed steps a run are enough
     quick: bool = False  # also part of --quick
 
 
@@ -42,13 +46,28 @@ CASES = [
     _small(f"FC3 784→{WIDE}→{WIDE}→100, middle frozen", "fc3-wide", 2048, freeze="fc2"),
 ]
 
+# Cells want their weights in every step: as little memory as can be would read them in every step.
+CELLS_SHARE = 0.9
+
+
+def _decoder(batch: int, quick: bool = False) -> Case:
+    case = Case("Tacotron2 decoder, 100 frames", "tacotron2-decoder", batch, loss="mse", clip=1.0)
+    return replace(case, swap_share=CELLS_SHARE, large=True, quick=quick)
+
+
+def _transformer(batch: int, quick: bool = False) -> Case:
+    return Case("Transformer, 6 + 6 layers", "transformer", batch, swap_share=0, large=True, quick=quick)
+
+
 SEQUENCES = [
-    _small("LSTM 150528→10", "lstm-10", 64, quick=True),
-    Case("LSTM 128→256→256, 64 steps", "lstm", 32, quick=True),
-    Case("LSTM 128→256→256, 64 steps, as cells", "lstm-cells", 32),
-    Case("GRU 128→256→256, 64 steps", "gru", 32),
-    Case("GRU 128→256→256, 64 steps, as cells", "gru-cells", 32),
-    _small("product rating, 193,610 rows of 64", "rating", 64, quick=True),
+    replace(_small("LSTM 150528→10", "lstm-10", 64, quick=True), swap_share=0),
+    Case("LSTM 128→256→256, 64 steps", "lstm", 32, swap_share=0, quick=True),
+    Case("LSTM 128→256→256, 64 steps, as cells", "lstm-cells", 32, swap_share=CELLS_SHARE),
+    Case("GRU 128→256→256, 64 steps", "gru", 32, swap_share=0),
+    Case("GRU 128→256→256, 64 steps, as cells", "gru-cells", 32, swap_share=CELLS_SHARE),
+    replace(_small("product rating, 193,610 rows of 64", "rating", 64, quick=True), swap_share=0),
+    *(_decoder(batch, quick=batch == 8) for batch in (8, 16, 32)),
+    *(_transformer(batch, quick=batch == 8) for batch in (8, 32, 64, 128)),
 ]
 
 # By NNTrainer's authors, in MiB, whole process, on a Raspberry Pi 4: to compare orders of size.
@@ -64,6 +83,8 @@ PUBLISHED = {
     f"FC3 784→{WIDE}→{WIDE}→100, middle frozen": 125.2,  # 2024 §5.1
 }
 PUBLISHED_SWAP = {"proactive": 77.0}  # VGG16
+# 2024 §5.3, by batch; with proactive swap.
+PUBLISHED_TRANSFORMER = {64: 225.0, 128: 420.0}
 
 SWEEP_MODEL = "vgg16-cifar"
 SWEEP_BATCHES = [8, 16, 32, 64, 128, 256, 512]

@@ -49,33 +49,72 @@ def theirs(case: Case, setting: Setting, trained: list[str]) -> Figures:
     return json.loads(run([sys.executable, peer, *_common(case, setting), "--trained", ",".join(trained)]))
 
 
-def row(case: Case, setting: Setting) -> Figures:
-    """A row: rounds of ours, then theirs. The median counts for times, the largest for peaks."""
+def row(case: Case, setting: Setting, swap_folder: Path) -> Figures:
+    """A row: rounds of ours, ours with swap if the case wants that, then theirs. The median counts for times,
+    the largest for peaks. A peer for which there is no memory leaves None."""
     first: list[Figures] = []
-    second: list[Figures] = []
+    swapped: list[Figures] = []
+    second: list[Figures | None] = []
     for _ in range(setting.rounds):
         first.append(ours(case, setting))
-        second.append(theirs(case, setting, first[0]["trained_layers"]))
-    _check_same(first[0], second[0])
-    keys = ["lower_bound_bytes", "sorting_bytes", "planned_bytes", "choosing_peak_rss_bytes", "threads"]
+        if case.swap_share is not None:
+            swapped.append(ours(case, setting, *swap_options(case, first[0], swap_folder)))
+        second.append(unless_out_of_memory(theirs, case, setting, first[0]["trained_layers"]))
     return {
         "model": case.title,
         "batch": case.batch,
-        **{key: first[0][key] for key in keys},  # the first chose the kernels
-        "baseline_rss_bytes": _most(first, "baseline_rss_bytes"),
-        "peak_rss_bytes": _most(first, "peak_rss_bytes"),
-        "ms_per_iteration": _median(first),
-        "torch_baseline_rss_bytes": _most(second, "baseline_rss_bytes"),
-        "torch_peak_rss_bytes": _most(second, "peak_rss_bytes"),
-        "torch_ms_per_iteration": _median(second),
-        "torch_version": second[0]["version"],
+        **_side(first, ["sorting_bytes", "choosing_peak_rss_bytes", "threads"]),
+        **_peer(first[0], [figures for figures in second if figures]),
+        **({"swap": swapped_side(swapped)} if swapped else {}),
     }
 
 
-def peak_or_none(measure: Any, *arguments: Any) -> int | None:
-    """The peak of a run, or None if the machine has no memory for it."""
+def swap_options(case: Case, whole: Figures, folder: Path) -> list[str]:
+    """As NNTrainer's: what is swapped comes back one order ahead."""
+    budget = int((case.swap_share or 0) * whole["planned_bytes"])
+    words = ["--swap", "proactive", "--lookahead", "1", "--swap-budget", budget, "--swap-folder", folder]
+    return [str(word) for word in words]
+
+
+def swapped_side(runs: list[Figures]) -> Figures:
+    keys = ["swaps", "bytes_read", "bytes_written", "waited_ms", "disk_read_bytes_per_second", "disk_write_bytes_per_second"]
+    side = _side(runs, keys)
+    return {**side, "roofline_ms": roofline_ms(side)}
+
+
+def roofline_ms(figures: Figures) -> float | None:
+    """What an iteration's transfers take at the disk's measured speed, one after the other."""
+    read, write = figures["disk_read_bytes_per_second"], figures["disk_write_bytes_per_second"]
+    if not read or not write:
+        return None
+    return 1e3 * (figures["bytes_read"] / read + figures["bytes_written"] / write)
+
+
+def _side(runs: list[Figures], more: list[str]) -> Figures:
+    return {
+        **{key: runs[0][key] for key in ["lower_bound_bytes", "planned_bytes", *more]},  # the first chose the kernels
+        "baseline_rss_bytes": _most(runs, "baseline_rss_bytes"),
+        "peak_rss_bytes": _most(runs, "peak_rss_bytes"),
+        "ms_per_iteration": _median(runs),
+    }
+
+
+def _peer(ours_: Figures, runs: list[Figures]) -> Figures:
+    """Behind a check that it trains the same."""
+    for figures in runs:
+        _check_same(ours_, figures)
+    return {
+        "torch_baseline_rss_bytes": _most(runs, "baseline_rss_bytes") if runs else None,
+        "torch_peak_rss_bytes": _most(runs, "peak_rss_bytes") if runs else None,
+        "torch_ms_per_iteration": _median(runs) if runs else None,
+        "torch_version": runs[0]["version"] if runs else None,
+    }
+
+
+def unless_out_of_memory(measure: Any, *arguments: Any) -> Figures | None:
+    """A run's figures, or None if the machine has no memory for it."""
     try:
-        return measure(*arguments)["peak_rss_bytes"]
+        return measure(*arguments)
     except ProgramError as error:
         if error.code == -9 or any(sign in error.stderr for sign in OUT_OF_MEMORY):
             return None
@@ -93,7 +132,8 @@ def _common(case: Case, setting: Setting) -> list[str]:
         "--model": path_of(case.model, setting.folder),
         "--batch": case.batch,
         "--loss": case.loss,
-        "--iterations": setting.iterations,
+        "--clip": case.clip,
+        "--iterations": min(setting.iterations, 2) if case.large else setting.iterations,
         "--threads": setting.threads,
     }
     return [str(word) for pair in words.items() for word in pair]

@@ -11,6 +11,8 @@ from lib.programs import ROOT
 sys.path.insert(0, str(ROOT / "scripts"))
 from zoo.builder import Builder  # noqa: E402
 
+from .sequences import tacotron2_decoder, transformer  # noqa: E402
+
 FEATURES = 3 * 224 * 224  # of an image as one row
 
 # The width of FC-FC-FC's two hidden layers. The paper does not give it; with 3000 its way of
@@ -80,7 +82,7 @@ def rating() -> Builder:
 def generated() -> list[Builder]:
     small = [linear(10), linear(300), conv2d(), three_linear("fc3", 784), three_linear("fc3-wide", WIDE)]
     sequences = [recurrent(kind, unroll) for kind in ("lstm", "gru") for unroll in (False, True)]
-    return [*small, lstm(FEATURES, 10), *sequences, rating()]
+    return [*small, lstm(FEATURES, 10), *sequences, rating(), tacotron2_decoder(), transformer()]
 
 
 def write_generated(folder: Path) -> None:

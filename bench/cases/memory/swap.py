@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .cases import SWAP_CASE, SwapCase, swaps
-from .measure import Setting, ours
+from .measure import Setting, ours, roofline_ms
 from .progress import Progress
 
 
@@ -35,14 +35,6 @@ def check_disk(folder: Path) -> None:
     kind = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     if kind in ("tmpfs", "ramfs"):
         raise RuntimeError(f"{folder} lies on {kind}, in memory; --swap-folder names one on a disk")
-
-
-def roofline_ms(row: dict[str, Any]) -> float | None:
-    """What an iteration's transfers take at the disk's measured speed, one after the other."""
-    read, write = row["disk_read_bytes_per_second"], row["disk_write_bytes_per_second"]
-    if not read or not write:
-        return None
-    return 1e3 * (row["bytes_read"] / read + row["bytes_written"] / write)
 
 
 def _row(swap: SwapCase, turns_: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Callable
 
 from .cases import SWEEP_BATCHES, SWEEP_BATCHES_QUICK, SWEEP_LIMIT, SWEEP_MODEL, Case
-from .measure import Setting, ours, peak_or_none, theirs
+from .measure import Setting, ours, theirs, unless_out_of_memory
 from .models import layer_names, path_of
 from .progress import Progress
 
@@ -23,8 +23,8 @@ def run_sweep(setting: Setting, progress: Progress) -> dict[str, Any]:
     short = replace(setting, iterations=1)
     trained = layer_names(path_of(SWEEP_MODEL, setting.folder))
     sides: dict[str, Peak] = {
-        "ours": lambda batch: peak_or_none(ours, replace(case, batch=batch), short),
-        "torch": lambda batch: peak_or_none(theirs, replace(case, batch=batch), short, trained),
+        "ours": lambda batch: _peak(ours, replace(case, batch=batch), short),
+        "torch": lambda batch: _peak(theirs, replace(case, batch=batch), short, trained),
     }
     peaks: dict[str, dict[int, int | None]] = {side: {} for side in sides}
     for batch in batches(setting.quick):
@@ -37,6 +37,11 @@ def run_sweep(setting: Setting, progress: Progress) -> dict[str, Any]:
         with progress.row(f"{SWEEP_MODEL}, largest batch in {SWEEP_LIMIT >> 20} MiB, {side}"):
             sweep[f"{side}_largest_batch"] = largest_batch(peaks[side], peak, refine=not setting.quick)
     return sweep
+
+
+def _peak(*run: Any) -> int | None:
+    figures = unless_out_of_memory(*run)
+    return figures and figures["peak_rss_bytes"]
 
 
 def largest_batch(known: dict[int, int | None], peak: Peak, refine: bool) -> int:

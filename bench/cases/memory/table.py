@@ -6,7 +6,7 @@ from typing import Any
 
 from lib.table import mib, table
 
-from .cases import PUBLISHED, PUBLISHED_SWAP
+from .cases import PUBLISHED, PUBLISHED_SWAP, PUBLISHED_TRANSFORMER
 
 Row = dict[str, Any]
 
@@ -17,6 +17,9 @@ def text(document: Row) -> str:
         parts[0] += "\nquick: fewer rows, batches and swap modes, 2 timed iterations in place of 2 x 5"
     if document["rows"]:
         parts.append(rows_table(document["rows"]) + frozen_line(document["rows"]))
+    swapped = [row for row in document["rows"] if "swap" in row]
+    if swapped:
+        parts += ["the same with proactive swap", swapped_table(swapped)]
     if "sweep" in document:
         parts += [f"{document['sweep']['model']} by batch", sweep_tables(document["sweep"])]
     if document["swap"]:
@@ -43,6 +46,12 @@ def rows_table(rows: list[Row]) -> str:
     header = ["model", "batch", "bound", "sorting", "planned", "baseline", "peak", "PyTorch peak", "less",
               "ms", "PyTorch ms", "NNTrainer peak"]  # fmt: skip
     return table(header, [_cells(row) for row in rows])
+
+
+def swapped_table(rows: list[Row]) -> str:
+    header = ["model", "batch", "bound", "planned", "peak", "above baseline", "less", "ms", "time", "read", "written",
+              "waited ms", "disk alone ms", "NNTrainer peak"]  # fmt: skip
+    return table(header, [_swapped_cells(row, row["swap"]) for row in rows])
 
 
 def sweep_tables(sweep: Row) -> str:
@@ -80,10 +89,27 @@ def _cells(row: Row) -> list[str]:
         str(row["batch"]),
         *(mib(row[key]) for key in ("lower_bound_bytes", "sorting_bytes", "planned_bytes")),
         *(mib(row[key]) for key in ("baseline_rss_bytes", "peak_rss_bytes", "torch_peak_rss_bytes")),
-        f"{row['torch_peak_rss_bytes'] / row['peak_rss_bytes']:.1f}×",
+        "–" if row["torch_peak_rss_bytes"] is None else f"{row['torch_peak_rss_bytes'] / row['peak_rss_bytes']:.1f}×",
         f"{row['ms_per_iteration']:.1f}",
-        f"{row['torch_ms_per_iteration']:.1f}",
+        "–" if row["torch_ms_per_iteration"] is None else f"{row['torch_ms_per_iteration']:.1f}",
         _published(PUBLISHED.get(row["model"])),
+    ]
+
+
+def _swapped_cells(row: Row, swap: Row) -> list[str]:
+    published = PUBLISHED_TRANSFORMER.get(row["batch"]) if row["model"].startswith("Transformer") else None
+    return [
+        row["model"],
+        str(row["batch"]),
+        *(mib(swap[key]) for key in ("lower_bound_bytes", "planned_bytes", "peak_rss_bytes")),
+        mib(swap["peak_rss_bytes"] - swap["baseline_rss_bytes"]),
+        f"{row['peak_rss_bytes'] / swap['peak_rss_bytes']:.1f}×",
+        f"{swap['ms_per_iteration']:.1f}",
+        f"{swap['ms_per_iteration'] / row['ms_per_iteration']:.2f}×",
+        *(mib(swap[key]) for key in ("bytes_read", "bytes_written")),
+        f"{swap['waited_ms']:.1f}",
+        "–" if swap["roofline_ms"] is None else f"{swap['roofline_ms']:.1f}",
+        _published(published),
     ]
 
 

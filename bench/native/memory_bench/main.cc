@@ -29,8 +29,9 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // The median milliseconds of `iterations` steps after one that warms up, and what they swapped.
-json train(Network& network, int iterations) {
-  const auto sgd = make_sgd();
+json train(Network& network, const BenchOptions& options) {
+  const int iterations = options.iterations;
+  const auto sgd = make_sgd(options);
   std::vector<double> times;
   SwapStatistics before;
   for (int i = 0; i <= iterations; ++i) {
@@ -73,7 +74,7 @@ json run(const BenchOptions& options) {
 
   const auto network = make_network(options, measurements);
   start(*network);
-  json result = train(*network, options.iterations);
+  json result = train(*network, options);
   const std::size_t peak = resident_memory().peak_bytes;
   const NetworkPlan& plan = network->plan();
   const auto requests = memory_requests(plan.pool, plan.stays);
@@ -119,6 +120,7 @@ int main(int argc, char** argv) {
   app.add_option("--loss", options.loss, "loss layer");
   app.add_option("--trainable-layers", trainable, "train the last N weight units; default: all");
   app.add_option("--freeze", options.frozen_layer, "a layer that is not trained");
+  app.add_option("--clip", options.clip_norm, "the most that the gradients' norm may be; 0: any");
   app.add_option("--iterations", options.iterations, "timed steps").check(moil::cli::positive());
   app.add_option("--threads", options.threads, "0: as many as the machine has");
   app.add_option("--budget", options.budget_bytes,

@@ -17,6 +17,7 @@ struct BenchOptions {
   std::int64_t batch = 64;
   std::optional<int> trainable_layers;  // all if empty
   std::string frozen_layer;             // one that is not trained; none if empty
+  double clip_norm = 0;                 // 0: gradients are not clipped
   int iterations = 5;
   int threads = 0;
   std::size_t again_bytes = 0;  // outputs are made again until the pool takes this; 0: none

@@ -1,6 +1,7 @@
 #include "bench/native/memory_bench/training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "engine/model/preparation.h"
 #include "engine/plan/again_choice.h"
 #include "engine/tensor/swap_file.h"
+#include "engine/train/clip.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/step_timer.h"
 #include "engine/train/weight_step.h"
@@ -33,15 +35,26 @@ constexpr int kMeasuredSteps = 2;
 
 class Sgd final : public WeightUpdater {
  public:
-  void gradient_ready(const WeightUpdate&) override {}
-  void all_gradients_ready() override {}
+  explicit Sgd(double clip_norm) : clip_norm_(clip_norm) {}
+
+  void gradient_ready(const WeightUpdate& u) override {
+    const GradientView gradient{u.gradient, u.elements};
+    norm_ = std::hypot(norm_, global_norm({&gradient, 1}));
+  }
+  void all_gradients_ready() override {
+    scale_ = clip_factor(norm_, clip_norm_);
+    norm_ = 0;
+  }
   void apply(const WeightUpdate& u) override {
     OptimizerStep step = optimizer_step(u);
     step.learning_rate = 1e-4;
+    step.gradient_scale = scale_;
     optimizer_->apply(step);
   }
 
  private:
+  const double clip_norm_;
+  double norm_ = 0, scale_ = 1;
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer({});
 };
 
@@ -57,6 +70,7 @@ Planned plan_input(const BenchOptions& options, const SwapTimes& times,
   NetworkOptions o{.batch = options.batch, .plan = {}, .swap_folder = options.swap_folder};
   o.plan.training = true;
   o.plan.trainable = trainable_weights(model, &layers);
+  o.plan.clip_by_global_norm = options.clip_norm > 0;
   o.plan.memory_budget_bytes = options.budget_bytes;
   o.plan.swap = options.swap;
   o.plan.swap.times = times;
@@ -83,7 +97,7 @@ std::set<std::string> choose(const BenchOptions& options, KernelSelector& kernel
   };
   const auto network = plan(options, {}, by(forecast_forward_seconds(graph)), kernels);
   network->allocate();
-  Sgd sgd;
+  Sgd sgd(options.clip_norm);
   StepTimer timer(*network);
   for (int step = 0; step <= kMeasuredSteps; ++step) timer.run(sgd);
   return by(timer.forward_seconds());
@@ -105,9 +119,9 @@ void write_profile(const std::filesystem::path& path, const KernelChoices& profi
 }
 
 // What each order takes to compute, in seconds.
-std::vector<double> measure_orders(Network& network) {
+std::vector<double> measure_orders(Network& network, const BenchOptions& options) {
   start(network);
-  const auto sgd = make_sgd();
+  const auto sgd = make_sgd(options);
   std::vector<double> seconds(static_cast<std::size_t>(network.plan().last_order()) + 1);
   for (std::uint64_t step = 0; step <= kMeasuredSteps; ++step) {
     if (step == 1) network.measure_orders(&seconds);  // the first warms up
@@ -155,7 +169,7 @@ Measurements measure(const BenchOptions& options) {
     write_profile(options.profile, first.profile());
     return m;
   }
-  m.times = {measure_orders(*network), m.read_bytes_per_second, m.write_bytes_per_second};
+  m.times = {measure_orders(*network, options), m.read_bytes_per_second, m.write_bytes_per_second};
   // Anew: the second plan may leave other room for workspaces.
   KernelSelector second(selector_options(options), {}, first.profile());
   (void)plan(options, m.times, m.again, second);
@@ -203,11 +217,16 @@ void start(Network& network) {
 namespace {
 
 // The height of the table that the input's numbers are of.
-std::int64_t rows_of_table(const Network& network) {
+std::int64_t rows_of_table(const Network& network, std::size_t input) {
   const Graph& graph = network.graph();
-  const Value& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))];
-  const Node& reader = graph.nodes[static_cast<std::size_t>(input.consumers.at(0).node)];
+  const Value& value = graph.values[static_cast<std::size_t>(graph.inputs.at(input))];
+  const Node& reader = graph.nodes[static_cast<std::size_t>(value.consumers.at(0).node)];
   return reader.weights.at(0).dims[0];
+}
+
+// One target a sample, or a position of it.
+std::size_t target_width(const Dims& dims) {
+  return static_cast<std::size_t>(dims.rank() == 3 ? dims.back() : dims.elements_per_sample());
 }
 
 }  // namespace
@@ -215,24 +234,29 @@ std::int64_t rows_of_table(const Network& network) {
 void fill_inputs(Network& network, std::uint64_t step) {
   auto state = static_cast<std::uint32_t>(step) * 2654435761U + 12345U;
   const auto next = [&state] { return (state = state * 1664525U + 1013904223U) >> 16; };
-  const auto samples = static_cast<std::size_t>(network.input_info(0).dims.elements());
-  if (network.input_info(0).type == ElementType::kInt32) {
-    const std::int64_t rows = rows_of_table(network);
-    std::generate_n(network.integers(0), samples, [&] {
-      return static_cast<std::int32_t>((std::int64_t{next()} << 16 | next()) % rows);
-    });
-  } else {
-    std::generate_n(network.input(0), samples,
-                    [&] { return static_cast<float>(next()) / 32768.0F - 1.0F; });
+  const std::size_t target = network.inputs() - 1;
+  for (std::size_t i = 0; i < target; ++i) {
+    const auto samples = static_cast<std::size_t>(network.input_info(i).dims.elements());
+    if (network.input_info(i).type == ElementType::kInt32) {
+      const std::int64_t rows = rows_of_table(network, i);
+      std::generate_n(network.integers(i), samples, [&] {
+        return static_cast<std::int32_t>((std::int64_t{next()} << 16 | next()) % rows);
+      });
+    } else {
+      std::generate_n(network.input(i), samples,
+                      [&] { return static_cast<float>(next()) / 32768.0F - 1.0F; });
+    }
   }
-  const Dims& dims = network.input_info(1).dims;
+  const Dims& dims = network.input_info(target).dims;
   const auto targets = static_cast<std::size_t>(dims.elements());
-  float* target = network.input(1);
-  std::fill(target, target + targets, 0.0F);
-  const auto row = static_cast<std::size_t>(dims.elements_per_sample());
-  for (std::size_t at = 0; at < targets; at += row) target[at + next() % row] = 1.0F;
+  float* values = network.input(target);
+  std::fill(values, values + targets, 0.0F);
+  const std::size_t row = target_width(dims);
+  for (std::size_t at = 0; at < targets; at += row) values[at + next() % row] = 1.0F;
 }
 
-std::unique_ptr<WeightUpdater> make_sgd() { return std::make_unique<Sgd>(); }
+std::unique_ptr<WeightUpdater> make_sgd(const BenchOptions& options) {
+  return std::make_unique<Sgd>(options.clip_norm);
+}
 
 }  // namespace moil

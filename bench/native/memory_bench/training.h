@@ -46,7 +46,7 @@ void start(Network& network);
 // Samples of small values, and one-hot targets; a function of the step.
 void fill_inputs(Network& network, std::uint64_t step);
 
-// Plain SGD.
-[[nodiscard]] std::unique_ptr<WeightUpdater> make_sgd();
+// Plain SGD, clipped if the options want that.
+[[nodiscard]] std::unique_ptr<WeightUpdater> make_sgd(const BenchOptions& options);
 
 }  // namespace moil

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <random>
 
 #include "base/index.h"
@@ -126,6 +127,22 @@ TEST(SwapBudget, LoadsOfOneDiskAreNotPlannedAtTheSameTime) {
   ASSERT_EQ(of(stays, earlier).size(), 2U);
   EXPECT_EQ(of(stays, later)[1].from, 10);
   EXPECT_EQ(of(stays, earlier)[1].from, 8);
+}
+
+// As a decoder's: each step reads the weights and leaves what backward reads.
+TEST(SwapBudget, PlansManySteps) {
+  constexpr int kSteps = 500, kLast = 2 * kSteps;
+  Pool p;
+  std::vector<int> all(kLast);
+  std::iota(all.begin(), all.end(), 0);
+  p.add(32 * kMebibyte, all, /*always=*/true, Access::kRead);
+  for (int step = 0; step < kSteps; ++step) p.add(kMebibyte, {step, kLast - 1 - step});
+  const TensorPool& pool = p.merged();
+  const std::size_t budget = 100 * kMebibyte;
+  const auto stays = widened(pool, budget, kLast);
+  EXPECT_LE(peak(pool, stays, kLast), budget);
+  const auto moved = traffic(pool, stays, 1);
+  EXPECT_LE(moved.read_bytes, static_cast<std::size_t>(kSteps) * kMebibyte);  // not the weights
 }
 
 void add_random(Pool& pool, std::mt19937& random, int last) {
