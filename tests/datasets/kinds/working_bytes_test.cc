@@ -192,7 +192,9 @@ std::vector<Medium> tokens() {
           {"text as characters", characters, text("a")},
           {"text of other characters", characters, text("日é")},
           {"bytes that are no text", characters, text("\xff")},
-          {"a file by its ends", ends, text("\x7f" "ELF\n")}};
+          {"a file by its ends", ends,
+           text("\x7f"
+                "ELF\n")}};
 }
 
 // By the file's first bytes, or, if these do not show it, by all of it.
