@@ -80,6 +80,12 @@ moil::data::PackOptions pack_options(bool is_tagging) {
   return options;
 }
 
+std::string what_it_tells(const moil::night::ModelBundle& bundle) {
+  if (bundle.task->teaches_itself()) return std::to_string(bundle.kind->symbols()) + " symbols";
+  return std::to_string(bundle.labels.size()) +
+         (bundle.task->outputs_are_labels() ? " classes" : " outputs");
+}
+
 void train(Arguments& a) {
   if (a.threads > 0) moil::set_thread_count(a.threads);
   moil::pretrain::settle_before_data(a);
@@ -113,9 +119,8 @@ void train(Arguments& a) {
     moil::publish(a.json);
   }
   const moil::Metric metric = result.bundle.task->headline();
-  std::printf("%s: %zu %s, held-out %s %s, trained in %s\n", (out / "model").c_str(),
-              result.bundle.labels.size(),
-              result.bundle.task->outputs_are_labels() ? "classes" : "outputs", metric.name.c_str(),
+  std::printf("%s: %s, held-out %s %s, trained in %s\n", (out / "model").c_str(),
+              what_it_tells(result.bundle).c_str(), metric.name.c_str(),
               moil::pretrain::quality_text(result.quality, metric).c_str(), took.c_str());
   if (!result.remark.empty()) show_remarks({result.remark});
 }

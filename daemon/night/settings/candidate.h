@@ -37,8 +37,9 @@ inline constexpr double kTrialPart = 1.0 / 3;
 [[nodiscard]] daemon::JobSpec with_usual_optimizer(daemon::JobSpec spec, const Task& task);
 
 // The rate of a depth: a classifier learns from fixed features, layers below it move
-// what was learned before.
-[[nodiscard]] double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone);
+// what was learned before. Those of a model of sequences have most to learn of another language.
+[[nodiscard]] double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone,
+                                const Task& task);
 
 // Whether anything learns in training; if nothing does, no trial tells anything.
 [[nodiscard]] bool trains(const daemon::JobSpec& spec);

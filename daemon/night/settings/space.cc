@@ -102,8 +102,8 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base, co
   space.work = TrialWork(job, base.description, space.depths, samples);
   space.rates = open("/train/optimizer/learning_rate");
   const double rate = job.train.optimizer.learning_rate;
-  space.classifier_rate = space.rates ? usual_rate(job.train.optimizer, true) : rate;
-  space.deep_rate = space.rates ? usual_rate(job.train.optimizer, false) : rate;
+  space.classifier_rate = space.rates ? usual_rate(job.train.optimizer, true, *base.task) : rate;
+  space.deep_rate = space.rates ? usual_rate(job.train.optimizer, false, *base.task) : rate;
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
   if (open("/train/epochs")) space.classifier_steps = {kFewClassifierSteps, kClassifierSteps};
   space.most_global_drop = job.guard.max_global_drop;
