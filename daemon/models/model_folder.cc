@@ -119,11 +119,10 @@ void check_symbols(const ModelDescription& model, const data::Kind& kind,
   const std::int64_t symbols = kind.symbols();
   if (input.type == ElementType::kInt32 && symbols == 0)
     fail("it makes fractions of a sample; the model takes whole numbers, rows of a table");
-  for (const LayerDescription& layer : model.layers) {
-    if (layer.type != "embedding" || layer.inputs != std::vector{input.name}) continue;
-    const auto rows = std::get<std::int64_t>(layer.properties.at("rows"));
+  for (const std::string& table : input_tables(model)) {
+    const std::int64_t rows = table_rows(model, table);
     if (rows < symbols)
-      fail("it tells " + std::to_string(symbols) + " symbols apart; the table \"" + layer.name +
+      fail("it tells " + std::to_string(symbols) + " symbols apart; the table \"" + table +
            "\" has " + std::to_string(rows) + " rows");
   }
 }

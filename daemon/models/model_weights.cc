@@ -1,5 +1,7 @@
 #include "daemon/models/model_weights.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "daemon/models/model_folder.h"
 #include "engine/model/graph.h"
@@ -9,10 +11,22 @@ namespace moil::night {
 ModelWeights::ModelWeights(const std::filesystem::path& file)
     : file_(std::make_shared<const SafetensorsFile>(file)), shapes_(file_->shapes()) {}
 
-NamedTensor ModelWeights::read(const std::string& name) const {
+NamedTensor ModelWeights::stored(const std::string& name) const {
   if (const auto it = changed_.find(name); it != changed_.end()) return it->second;
   if (!file_) throw Error(ErrorCode::kNotFound, "there is no weight \"" + name + "\"");
   return file_->read(name);
+}
+
+NamedTensor ModelWeights::read(const std::string& name) const {
+  NamedTensor tensor = stored(name);
+  const auto given = known_rows_.find(name);
+  if (given == known_rows_.end()) return tensor;
+  tensor.dims = shapes_.at(name);
+  const auto width = tensor.dims.at(1);
+  tensor.data.resize(static_cast<std::size_t>(tensor.dims[0] * width));
+  for (std::int64_t row = given->second; row < tensor.dims[0]; ++row)
+    std::copy_n(tensor.data.begin(), width, tensor.data.begin() + row * width);
+  return tensor;
 }
 
 WeightMap ModelWeights::of(const ModelDescription& part) const {
@@ -22,6 +36,12 @@ WeightMap ModelWeights::of(const ModelDescription& part) const {
 void ModelWeights::change(const std::string& name, NamedTensor tensor) {
   shapes_[name] = tensor.dims;
   changed_[name] = std::move(tensor);
+}
+
+void ModelWeights::add_rows(const std::string& name, std::int64_t known, std::int64_t rows) {
+  std::int64_t& has = shapes_.at(name).at(0);
+  has = std::max(has, rows);
+  known_rows_[name] = known;
 }
 
 std::size_t ModelWeights::bytes() const {

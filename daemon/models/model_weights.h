@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -28,14 +30,20 @@ class ModelWeights {
   [[nodiscard]] WeightMap of(const ModelDescription& part) const;
   // To be kept in memory, instead of what the file says or beside it.
   void change(const std::string& name, NamedTensor tensor);
+  // Gives a table so many rows, if it has fewer. Those from `known` on are as its first; they are
+  // made whenever they are read.
+  void add_rows(const std::string& name, std::int64_t known, std::int64_t rows);
 
   // The sizes in memory: bytes() counts all weights, changed_bytes() those that are there.
   std::size_t bytes() const;
   std::size_t changed_bytes() const;
 
  private:
+  NamedTensor stored(const std::string& name) const;
+
   std::shared_ptr<const SafetensorsFile> file_;
   TensorShapes shapes_;
+  std::map<std::string, std::int64_t> known_rows_;  // of tables that were given some
   WeightMap changed_;
 };
 

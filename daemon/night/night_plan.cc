@@ -1,5 +1,6 @@
 #include "daemon/night/night_plan.h"
 
+#include "daemon/models/known_symbols.h"
 #include "daemon/night/data/field_error.h"
 #include "daemon/night/data/global_share.h"
 #include "daemon/night/data/mix_record.h"
@@ -26,8 +27,9 @@ class JobPlan {
       : layout_(layout),
         spec_(file.spec),
         map_room_(room_for_cached_maps(layout, file)),
-        base_(open_model_folder(layout.version(spec_.model, file.base_version))),
-        data_(layout, file.spec, base_) {
+        stored_(open_model_folder(layout.version(spec_.model, file.base_version))),
+        base_(stored_),
+        data_(layout, file.spec, stored_) {
     set_thread_count(file.threads);
     spec_ = with_usual_optimizer(std::move(spec_), *base_.task);
     if (spec_.augment.views > 1 && !base_.kind->has_views())
@@ -36,6 +38,7 @@ class JobPlan {
                                               "\" have no views but the plain one; set it to 1");
     mix_ = data_.draw_mix(spec_, base_);
     data_.guess_parts(mix_, *base_.kind);
+    if (trains(spec_)) learn_symbols(base_, data_.unknown_symbols(mix_, *stored_.kind));
     begin_as_the_night_would();
     if (const auto why = not_measurable(spec_.guard, measurable(mix_, base_)))
       throw field_error(why->pointer, why->message);
@@ -238,7 +241,8 @@ class JobPlan {
   const std::uint64_t map_room_;
   Json settled_;                         // how
   std::vector<daemon::JobSpec> trials_;  // that the night may make
-  const StoredModel base_;
+  const StoredModel stored_;
+  StoredModel base_;  // as the night has it
   NightData data_;
   data::Mix mix_;
   mutable MeasuringTime measuring_{kMeasuringSeconds};

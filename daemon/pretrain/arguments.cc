@@ -12,6 +12,12 @@ void add_selection(cli::Command command, SelectionOptions& s) {
                      "digits-csv or image-folder; by the file's name if left out");
   command.add_option("--label-column", s.label_column,
                      "The data is a table, a record a line: this column names the classes");
+  command
+      .add_option(
+          "--ids=COLUMN", s.ids,
+          "Of a table: columns that hold ids, as of a user and an item, and are taken alone; "
+          "if left out, all, if all are called so (id, userId, movie_id, user, item)")
+      .delimiter(',');
   command.add_option("--classes=NAME", s.classes, "Classes to use, in this order").delimiter(',');
   command.add_option("--limit-per-class", s.limit_per_class,
                      "Use so many samples of each class and split");
@@ -38,7 +44,8 @@ void add_train(cli::Command app, Arguments& a) {
   add_validation(train, a.selection);
   train.add_option("--model=FILE", a.model,
                    "From scratch: the network's description (JSON); numbers without one get two "
-                   "hidden layers, text for --task sequence two of LSTM");
+                   "hidden layers, ids a table of rows and one, text for --task sequence two of "
+                   "LSTM");
   cli::Option from = train.add_option(
       "--from=DIR", a.training.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
@@ -74,16 +81,18 @@ void add_train(cli::Command app, Arguments& a) {
   train
       .add_option(
           "--views", a.training.augmentation.views,
-          "Views of each training sample, the plain one among them; each epoch shows the next")
-      .check(cli::within(1, 64))
-      .capture_default_str();
+          "Views of each training sample, the plain one among them; each epoch shows the next; if "
+          "left out, 1, and 8 of records of ids")
+      .check(cli::within(1, 64));
   train.add_flag("!--no-flip", a.training.augmentation.flip,
                  "Views are not mirrored: letters and digits would be others then");
   train.add_option("--out=DIR", a.out, "Folder to write; gets model/ and pack/").required();
   auto& t = a.training.trainer;
   train
-      .add_option("--epochs", a.epochs,
-                  "If left out, 20; 60 or more for numbers without a described network")
+      .add_option(
+          "--epochs", a.epochs,
+          "If left out, 20; 60 or more for numbers without a described network, 15 or more for "
+          "ids")
       .check(cli::positive());
   train.add_option("--batch", t.batch).check(cli::positive()).capture_default_str();
   train.add_option("--optimizer", a.optimizer,

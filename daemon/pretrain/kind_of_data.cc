@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "daemon/pretrain/usual_network.h"
 #include "datasets/kinds/image/image_kind.h"
+#include "datasets/kinds/rows/ids_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
@@ -74,6 +75,18 @@ data::KindPtr sounds_of(const Dims& dims, const data::SampleDataset& dataset) {
   return with_level(description, dataset);
 }
 
+data::KindPtr records_of_ids(const Dims& dims, const data::SampleDataset& dataset,
+                             std::vector<data::RowColumn> columns) {
+  const Dims made{static_cast<std::int64_t>(columns.size())};
+  if (made != dims)
+    throw Error(ErrorCode::kInvalidArgument, "the records have " + std::to_string(made[0]) +
+                                                 " columns of ids; the model takes " +
+                                                 nlohmann::json(dims).dump());
+  const auto samples = data::samples_of(dataset, data::Split::kTrain);
+  std::vector<std::string> ids = data::ids_of(dataset, samples, columns);
+  return data::ids_kind(std::move(columns), std::move(ids));
+}
+
 // Bytes of a text.
 data::KindPtr symbols_of(const Dims& dims) {
   if (dims.size() != 1)
@@ -123,7 +136,12 @@ std::string shown(const std::vector<Dims>& inputs) { return nlohmann::json(input
 
 data::KindPtr kind_of_data(const ModelDescription& model, const data::SampleDataset& dataset,
                            const KindOptions& options) {
-  if (options.preprocessing.is_null()) return default_kind(model, dataset, options.hop);
+  if (options.preprocessing.is_null()) {
+    const bool is_lone = model.inputs.size() == 1;
+    auto ids = is_lone ? data::id_columns_of(dataset, options.ids) : std::vector<data::RowColumn>();
+    if (!ids.empty()) return records_of_ids(model.inputs[0].dims, dataset, std::move(ids));
+    return default_kind(model, dataset, options.hop);
+  }
   const data::KindPtr kind = described_kind(options.preprocessing, dataset);
   std::vector<Dims> taken;
   for (const InputDescription& input : model.inputs) taken.push_back(input.dims);

@@ -13,6 +13,7 @@ struct KindOptions {
   // in the data. null: by the model's inputs and the data.
   nlohmann::json preprocessing;
   std::int64_t hop = 0;  // of recordings of numbers that are seen in windows (rows_kind.h)
+  std::vector<std::string> ids = {};  // columns that are ids (tables/ids.h); empty: by their names
 };
 
 // Without a description: images of the network's size, pixels from -1 to 1; numbers of mean 0 and

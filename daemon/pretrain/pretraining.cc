@@ -71,13 +71,22 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
   if (!options.from.empty()) {
     model = night::read_model_folder(options.from);
   } else {
-    model.description = complete_model(options.model.empty() ? usual_network(dataset, options.task)
-                                                             : read_model(options.model));
+    model.description = complete_model(options.model.empty()
+                                           ? usual_network(dataset, options.task, options.kind.ids)
+                                           : read_model(options.model));
     model.kind = kind_of_data(model.description, dataset, options.kind);
+    if (model.kind->can_learn_symbols()) resize_tables(model.description, model.kind->symbols());
   }
   const TaskPtr task = task_of(options, dataset, labels.size(), *model.kind);
   give_labels(model, std::move(labels), task, options.trainer.seed);
   return model;
+}
+
+// Hidden ids teach what there is to say of one that nobody knows.
+night::Augmentation as_usual(night::Augmentation augmentation, const data::Kind& kind) {
+  constexpr int kViewsOfIds = 8;
+  if (augmentation.views == 0) augmentation.views = kind.can_learn_symbols() ? kViewsOfIds : 1;
+  return augmentation;
 }
 
 std::string in_percent(double share) {
@@ -115,6 +124,7 @@ class Pretraining {
         options_(options),
         events_(events),
         bundle_(beginning(dataset, options)),
+        augmentation_(as_usual(options.augmentation, *bundle_.kind)),
         freeze_(freeze_all_but_last(bundle_.description, options.trainable_layers)),
         head_(night::head_slice(bundle_.description, freeze_)),
         backbone_(
@@ -138,7 +148,7 @@ class Pretraining {
   PretrainingResult run() {
     night::FeatureReader reader(origins_, bundle_.kind, backbone_,
                                 cache_ ? &cache_->cache() : nullptr,
-                                cache_ ? cache_->model() : cache::ModelId{}, options_.augmentation);
+                                cache_ ? cache_->model() : cache::ModelId{}, augmentation_);
     if (cache_) fill(reader);
     TrainerConfig config = options_.trainer;
     config.batch = std::min<std::int64_t>(config.batch, static_cast<std::int64_t>(train_.size()));
@@ -176,7 +186,7 @@ class Pretraining {
   std::vector<MixedSample> with_parts(std::vector<MixedSample> samples) const {
     for (MixedSample& sample : samples) {
       const std::size_t i = sample.ref.index;
-      const bool is_drawn = options_.augmentation.views > 1 || bundle_.kind->has_silence();
+      const bool is_drawn = augmentation_.views > 1 || bundle_.kind->has_silence();
       if (cache_ || is_drawn) sample.digest = dataset_.digest(i);
       if (!bundle_.kind->has_parts()) continue;
       auto [parts, silent] = bundle_.kind->signal(dataset_.encoded(i), dataset_.name(i));
@@ -258,6 +268,7 @@ class Pretraining {
   const PretrainingOptions& options_;
   const PretrainingEvents& events_;
   night::ModelBundle bundle_;
+  const night::Augmentation augmentation_;
   std::unique_ptr<night::MixTargets> targets_;
   const Freeze freeze_;
   const ModelDescription head_;  // all of it if nothing is frozen
@@ -300,7 +311,8 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
     throw Error(ErrorCode::kInvalidArgument,
                 "a training begins with --model, a network's description, or with --from, a "
                 "model's folder, not with both");
-  if (options.model.empty() && options.from.empty()) (void)usual_network(dataset, options.task);
+  if (options.model.empty() && options.from.empty())
+    (void)usual_network(dataset, options.task, options.kind.ids);
   if (options.trainable_layers && options.from.empty())
     throw Error(ErrorCode::kInvalidArgument,
                 "--trainable-layers leaves layers as they are, which is for a model that has "

@@ -33,7 +33,7 @@ struct PretrainingOptions {
   std::vector<std::string> outputs;               // of "predict": what the numbers are called
   NumberLoss number_loss = NumberLoss::kSquares;  // of "predict"
   KindOptions kind;
-  night::Augmentation augmentation;  // of training samples
+  night::Augmentation augmentation{.views = 0};  // of training samples; 0: as its kind has usually
   // The user named the classes: one alone may be meant, which others join on the device.
   bool may_be_one_class = false;
 };

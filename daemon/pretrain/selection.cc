@@ -94,7 +94,8 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
         path,
         data::CsvTableOptions{.label_column = options.label_column,
                               .split = split,
-                              .amounts_are_classes = options.labels_are_classes.value_or(false)});
+                              .amounts_are_classes = options.labels_are_classes.value_or(false),
+                              .ids = options.ids});
     remarks_.insert(remarks_.end(), table->remarks().begin(), table->remarks().end());
     return table;
   }
@@ -121,6 +122,11 @@ std::unique_ptr<data::SampleDataset> Selection::open(const std::filesystem::path
 bool Selection::labels_are_amounts() const {
   const auto* table = dynamic_cast<const data::CsvTable*>(bases_[0].get());
   return table != nullptr && table->labels_are_amounts();
+}
+
+bool Selection::columns_are_ids() const {
+  const auto* table = dynamic_cast<const data::CsvTable*>(bases_[0].get());
+  return table != nullptr && table->columns_are_ids();
 }
 
 std::vector<std::string> Selection::texts() const {

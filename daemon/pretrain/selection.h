@@ -17,6 +17,7 @@ struct SelectionOptions {
   std::filesystem::path validation_data;  // empty: validation_fraction of `data` is held out
   std::string format;                     // "digits-csv", "image-folder"; empty: by the file's name
   std::string label_column;  // `data` is a table (csv_table.h), and this column says the classes
+  std::vector<std::string> ids;      // its columns that are ids (csv_table.h); empty: by name
   std::vector<std::string> classes;  // in this order; empty: all
   std::vector<std::string> known;    // other names that are classes (sample_folder.h)
   bool any_file = false;             // is a sample (sample_folder.h)
@@ -36,6 +37,7 @@ class Selection : public data::TableDataset<data::SampleDataset> {
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
   // Whether they are a table's numbers of which classes would make little (csv_table.h).
   [[nodiscard]] bool labels_are_amounts() const;
+  [[nodiscard]] bool columns_are_ids() const;  // a table's
   // Texts in the data that may say what its classes are called.
   [[nodiscard]] std::vector<std::string> texts() const;
   // Leaves samples out, by index, growing; a class that has none left goes with them. kBadData

@@ -35,10 +35,10 @@ nlohmann::json read_json(const std::filesystem::path& file) {
 bool has_usual_network(const Arguments& a) { return a.model.empty() && a.training.from.empty(); }
 
 // What is left out is as the network has it.
-void set_trainer(Arguments& a, std::size_t samples) {
+void set_trainer(Arguments& a, const Selection& selection) {
   const bool is_usual = has_usual_network(a);
   TrainerConfig& trainer = a.training.trainer;
-  const auto usual = usual_training(samples, trainer.batch);
+  const auto usual = usual_training(selection.size(), trainer.batch, selection.columns_are_ids());
   if (a.optimizer.empty()) a.optimizer = is_usual ? "adamw" : "sgd";
   OptimizerConfig& optimizer = trainer.optimizer;
   optimizer.kind = optimizer_kind(a.optimizer);
@@ -67,6 +67,7 @@ void settle_before_data(Arguments& a) {
   a.training.trainer.schedule.kind = schedule_kind(a.schedule);
   if (!a.task.empty()) a.selection.labels_are_classes = a.task == "classify";
   a.training.may_be_one_class = !a.selection.classes.empty();
+  a.training.kind.ids = a.selection.ids;
   a.training.outputs = {a.selection.label_column.empty() ? "number" : a.selection.label_column};
   if (!a.preprocessing.empty()) a.training.kind.preprocessing = read_json(a.preprocessing);
   if (a.loss == "huber") a.training.number_loss = NumberLoss::kHuber;
@@ -74,7 +75,7 @@ void settle_before_data(Arguments& a) {
 
 void settle_by(const Selection& selection, Arguments& a) {
   a.training.task = task_of(a, selection);
-  set_trainer(a, selection.size());
+  set_trainer(a, selection);
 }
 
 }  // namespace moil::pretrain

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "daemon/pretrain/usual_network.h"
 #include "datasets/kinds/decoding.h"
+#include "datasets/kinds/rows/ids_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/several/several_kind.h"
 #include "datasets/labels/media_type.h"
@@ -55,15 +56,17 @@ Trial trial_of_family(const data::SampleDataset& dataset) {
 
 // As kind_of_data() will describe them; without the means, for which all are read.
 Trial trial_of_inputs(const ModelDescription& model, const data::SampleDataset& dataset,
-                      std::int64_t hop) {
+                      const KindOptions& options) {
   const std::string_view first = media_of(dataset);
   if (first == data::kTar)
     return [inputs = model.inputs](std::span<const std::uint8_t> bytes, std::string_view name) {
       for (const InputDescription& input : inputs)
         (void)data::file_in_archive(bytes, input.name, name);
     };
+  if (auto ids = data::id_columns_of(dataset, options.ids); !ids.empty())
+    return trial_of_kind(data::ids_kind(std::move(ids), {}));
   if (data::is_numbers(first) && model.inputs.size() == 1 && data::columns_of(dataset).empty()) {
-    data::RowsDescription rows{model.inputs[0].dims, {}, {}, hop};
+    data::RowsDescription rows{model.inputs[0].dims, {}, {}, options.hop};
     rows.mean.assign(rows.columns(), 0.0);
     rows.stddev.assign(rows.columns(), 1.0);
     return trial_of_kind(data::rows_kind(std::move(rows)));
@@ -107,11 +110,12 @@ Trial trial_for(const data::KindPtr& kind) { return trial_of_kind(kind); }
 
 Trial trial_for(const PretrainingOptions& options, const data::SampleDataset& dataset) {
   if (!options.from.empty()) return trial_of_kind(night::open_model_folder(options.from).kind);
-  const ModelDescription model = options.model.empty() ? usual_network(dataset, options.task)
-                                                       : complete_model(read_model(options.model));
+  const ModelDescription model = options.model.empty()
+                                     ? usual_network(dataset, options.task, options.kind.ids)
+                                     : complete_model(read_model(options.model));
   if (!options.kind.preprocessing.is_null())
     return trial_of_kind(kind_of_data(model, dataset, options.kind));
-  return trial_of_inputs(model, dataset, options.kind.hop);
+  return trial_of_inputs(model, dataset, options.kind);
 }
 
 std::vector<std::string> told(const std::vector<std::string>& left_out, std::size_t all) {

@@ -5,11 +5,12 @@
 #include "base/error.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/tables/ids.h"
 
 namespace moil::pretrain {
 namespace {
 
-constexpr std::int64_t kHidden = 64;
+constexpr std::int64_t kHidden = 64, kIdWidth = 16;
 
 // As scripts/zoo/text.py writes it.
 ModelDescription network_of_text() {
@@ -28,6 +29,24 @@ LayerDescription dense(const std::string& name, const std::string& from, std::in
   return {name, "fully_connected", {from}, {{"units", units}}};
 }
 
+// A row of each id, and what they say together. Chosen on MovieLens' 100,000 ratings: products of
+// rows, biases and a second hidden layer were no better, and without the dropout, or with rows that
+// begin far apart, it learned ids that it rarely saw by heart. Pretraining gives the table its
+// rows.
+ModelDescription network_of_ids(std::int64_t columns) {
+  ModelDescription model{"ids", {{"record", {columns}, ElementType::kInt32}}, {}, {"outputs"}};
+  model.layers = {{"table",
+                   "embedding",
+                   {"record"},
+                   {{"rows", std::int64_t{1}}, {"width", kIdWidth}, {"deviation", 0.1}}},
+                  {"flat", "flatten", {"table"}, {}},
+                  {"dropout", "dropout", {"flat"}, {{"rate", 0.5}}},
+                  dense("hidden", "dropout", kHidden),
+                  {"relu", "relu", {"hidden"}, {}},
+                  dense("outputs", "relu", 1)};
+  return model;
+}
+
 }  // namespace
 
 std::string_view media_of(const data::SampleDataset& dataset) {
@@ -42,12 +61,15 @@ std::string_view media_of(const data::SampleDataset& dataset) {
   return 2 * texts >= asked ? data::kText : data::kCsv;
 }
 
-ModelDescription usual_network(const data::SampleDataset& dataset, const std::string& task) {
+ModelDescription usual_network(const data::SampleDataset& dataset, const std::string& task,
+                               const std::vector<std::string>& ids) {
   if (task == "sequence") return network_of_text();
   if (!data::is_numbers(media_of(dataset)))
     throw Error(ErrorCode::kInvalidArgument,
                 "name what to begin with: --model, a network's description, or --from, a model's "
                 "folder; numbers alone need neither, nor does text for --task sequence");
+  if (const auto columns = data::id_columns_of(dataset, ids); !columns.empty())
+    return network_of_ids(static_cast<std::int64_t>(columns.size()));
   ModelDescription model{"numbers", {{"record", data::dims_of_rows(dataset)}}, {}, {"outputs"}};
   std::string last = "record";
   if (model.inputs[0].dims.size() > 1) {
@@ -64,12 +86,13 @@ ModelDescription usual_network(const data::SampleDataset& dataset, const std::st
 
 // The decay was chosen on four splits each of iris and diabetes (96.7 %, R² 0.48; 94.2 %, 0.06
 // without decay), and no worse on breast cancer and wine.
-UsualTraining usual_training(std::size_t samples, std::int64_t batch) {
-  constexpr std::int64_t kFewestEpochs = 60, kFewestSteps = 2000;
+UsualTraining usual_training(std::size_t samples, std::int64_t batch, bool are_ids) {
+  constexpr std::int64_t kFewestSteps = 2000;
+  const std::int64_t fewest_epochs = are_ids ? 15 : 60;
   constexpr double kMostDecay = 3, kDecayOfOne = 1000;
   const std::int64_t steps = 1 + static_cast<std::int64_t>(samples) / batch;  // of an epoch
   return {
-      std::max(kFewestEpochs, kFewestSteps / steps),
+      std::max(fewest_epochs, kFewestSteps / steps),
       std::min(kMostDecay, kDecayOfOne / static_cast<double>(std::max<std::size_t>(samples, 1)))};
 }
 

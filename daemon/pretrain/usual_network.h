@@ -1,7 +1,7 @@
-// The network of numbers for which none is described.
+// The network of numbers, or of records of ids, for which none is described.
 //
 // Two hidden layers of 64 units: enough for what a table or a window of a sensor tells, and small
-// enough to learn on the device whole.
+// enough to learn on the device whole. Of ids, a table of rows and one hidden layer.
 #pragma once
 
 #include "datasets/samples/dataset.h"
@@ -15,15 +15,18 @@ namespace moil::pretrain {
 
 // It takes the numbers of a sample, and ends in an output; pretraining gives it as many as there
 // are. Of text and the task "sequence": config/models/text-lstm.json. kInvalidArgument for other
-// samples: photos and sounds need a model.
+// samples: photos and sounds need a model. ids: columns that are ids, as KindOptions has them.
 [[nodiscard]] ModelDescription usual_network(const data::SampleDataset& dataset,
-                                             const std::string& task);
+                                             const std::string& task,
+                                             const std::vector<std::string>& ids = {});
 
 // How it is trained by AdamW. What is learned goes by steps, so that a small table has more epochs;
-// and the fewer samples there are, the more the weights are held back.
+// and the fewer samples there are, the more the weights are held back. A large table of ids has
+// few.
 struct UsualTraining {
   std::int64_t epochs = 0;
   double weight_decay = 0;
 };
-[[nodiscard]] UsualTraining usual_training(std::size_t samples, std::int64_t batch);
+[[nodiscard]] UsualTraining usual_training(std::size_t samples, std::int64_t batch,
+                                           bool are_ids = false);
 }  // namespace moil::pretrain

@@ -9,6 +9,7 @@
 #include "datasets/labels/csv_line.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/tables/gzip_text.h"
+#include "datasets/tables/ids.h"
 #include "datasets/tables/numbers.h"
 #include "datasets/tables/record.h"
 
@@ -21,6 +22,7 @@ CsvTable::CsvTable(const std::filesystem::path& file, const CsvTableOptions& opt
   std::string_view records = without_mark(text), line;
   if (!next_line(records, line)) fail(1, "the file is empty");
   read_names(line, options.label_column);
+  find_ids(options.ids);
   std::vector<std::string> labels;
   for_each_record(records, [&](auto& fields, std::size_t number) {
     look_at(fields, number);
@@ -55,7 +57,20 @@ void CsvTable::read_names(std::string_view line, const std::string& label_column
   }
   if (names.size() < 2) fail(1, "there is no column beside the label's");
   label_at_ = static_cast<std::size_t>(found - names.begin());
-  for (const std::string& name : names) all_.push_back({name, 0, 0, 0, {}, 0});
+  for (const std::string& name : names) all_.push_back({name, false, 0, 0, 0, {}, 0});
+}
+
+void CsvTable::find_ids(std::vector<std::string> wanted) {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < all_.size(); ++c)
+    if (c != label_at_ && !is_nameless(all_[c].name)) names.push_back(all_[c].name);
+  for (const std::string& name : wanted)
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(ErrorCode::kInvalidArgument,
+                  file_.string() + " has no column \"" + name + "\" to be ids");
+  if (wanted.empty() && are_names_of_ids(names)) wanted = std::move(names);
+  for (Column& column : all_) column.is_id = std::ranges::find(wanted, column.name) != wanted.end();
+  are_ids_ = !wanted.empty();
 }
 
 bool CsvTable::labels_are_amounts() const {
@@ -90,7 +105,8 @@ void CsvTable::look_at(const std::vector<std::string>& fields, std::size_t numbe
       ++column.missing;
     } else if (to_number(fields[c], value)) {
       ++column.numbers;
-      if (c != label_at_ && !is_nameless(column.name) && !std::isfinite(static_cast<float>(value)))
+      const bool is_number = c != label_at_ && !is_nameless(column.name) && !column.is_id;
+      if (is_number && !std::isfinite(static_cast<float>(value)))
         fail(number, "column \"" + column.name + "\" is '" + fields[c].substr(0, 40) +
                          "', expected a finite number");
     } else if (column.texts++ == 0) {
@@ -110,13 +126,16 @@ void CsvTable::choose_columns() {
     } else if (column.numbers + column.texts == 0) {
       remarks_.push_back(file_.string() + ": column \"" + column.name +
                          "\" has no value in any record and is left out");
-    } else if (column.texts > 0 && column.texts < column.numbers) {
+    } else if (are_ids_ && !column.is_id) {
+      remarks_.push_back(file_.string() + ": column \"" + column.name +
+                         "\" is left out; columns of ids are taken alone");
+    } else if (!column.is_id && column.texts > 0 && column.texts < column.numbers) {
       fail(column.text_line, "column \"" + column.name + "\" is '" + column.first_text +
                                  "', expected a finite number, or nothing, as the others have");
     } else {
       columns_.push_back(column.name);
       places_.push_back(c);
-      are_numbers_ = are_numbers_ && column.texts == 0 && column.missing == 0;
+      are_numbers_ = are_numbers_ && !are_ids_ && column.texts == 0 && column.missing == 0;
     }
   }
   if (columns_.empty()) fail(1, "there is no column beside the label's that holds anything");

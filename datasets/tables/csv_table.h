@@ -7,6 +7,7 @@
 // are held in memory.
 //
 // A column without a name, as pandas writes for its index, and one without any value are left out.
+// If columns are ids (ids.h), the others are left out, and samples are CSV.
 #pragma once
 
 #include <filesystem>
@@ -24,6 +25,7 @@ struct CsvTableOptions {
   std::uint64_t max_bytes = 1 << 30;  // of the text
   // Else they are held out over all, if labels_are_amounts().
   bool amounts_are_classes = true;
+  std::vector<std::string> ids = {};  // columns; empty: all, if all their names say so
 };
 
 // Grades from 0 to 20 are still classes.
@@ -41,6 +43,7 @@ class CsvTable : public TableDataset<SampleDataset> {
   [[nodiscard]] bool labels_are_amounts() const;
   // That samples are of.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+  [[nodiscard]] bool columns_are_ids() const { return are_ids_; }
   // What was left out, and records that stand under several labels; a line each.
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
   [[nodiscard]] Digest digest(std::size_t i) const override;
@@ -51,6 +54,7 @@ class CsvTable : public TableDataset<SampleDataset> {
   // What a column of the file holds.
   struct Column {
     std::string name;
+    bool is_id = false;
     std::size_t numbers = 0, texts = 0, missing = 0;
     std::string first_text;
     std::size_t text_line = 0;
@@ -61,6 +65,7 @@ class CsvTable : public TableDataset<SampleDataset> {
   template <class F>
   void for_each_record(std::string_view records, const F& f) const;
   void look_at(const std::vector<std::string>& fields, std::size_t number);
+  void find_ids(std::vector<std::string> wanted);
   void choose_columns();
   void add_sample(const std::vector<std::string>& fields, std::size_t number);
   void tell_of_twins();
@@ -71,7 +76,7 @@ class CsvTable : public TableDataset<SampleDataset> {
   std::size_t label_at_ = 0;
   std::vector<Column> all_;
   std::vector<std::size_t> places_;  // in a line, of `columns_`
-  bool are_numbers_ = true;
+  bool are_numbers_ = true, are_ids_ = false;
   std::vector<std::string> columns_, remarks_;
   std::vector<std::vector<std::uint8_t>> files_;
   std::vector<std::size_t> lines_;  // where each sample stands

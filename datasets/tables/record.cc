@@ -167,12 +167,24 @@ std::string names_of_places(const std::vector<RowColumn>& columns) {
   return names;
 }
 
+std::vector<std::string> read_fields(std::span<const std::uint8_t> bytes, std::string_view name,
+                                     const std::vector<RowColumn>& columns) {
+  const std::string_view media = media_type_of(bytes);
+  if (media == kUtf16) fail_in_record(name, media_refusal(media));
+  if (media == kNpy) fail_in_record(name, "it is NPY, which has no texts; give the record as CSV");
+  return fields_of_record(bytes, name, columns);
+}
+
+std::vector<std::string> names_in_record(std::span<const std::uint8_t> bytes) {
+  if (media_type_of(bytes) != kCsv) return {};
+  auto record = named_record(lines_of(bytes));
+  return record ? std::move(record->names) : Fields();
+}
+
 std::vector<double> read_record(std::span<const std::uint8_t> bytes, std::string_view name,
                                 const std::vector<RowColumn>& columns) {
-  const std::string_view media = media_type_of(bytes);
-  if (media == kNpy) return places_of_numbers(bytes, name, columns);
-  if (media == kUtf16) fail_in_record(name, media_refusal(media));
-  const Fields fields = fields_of_record(bytes, name, columns);
+  if (media_type_of(bytes) == kNpy) return places_of_numbers(bytes, name, columns);
+  const Fields fields = read_fields(bytes, name, columns);
   std::vector<double> places;
   for (std::size_t c = 0; c < columns.size(); ++c)
     append_places(fields[c], columns[c], name, places);

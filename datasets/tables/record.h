@@ -42,6 +42,13 @@ struct RowColumn {
                                               std::string_view name,
                                               const std::vector<RowColumn>& columns);
 
+// The texts of a record's columns, in their order; of CSV, as above.
+[[nodiscard]] std::vector<std::string> read_fields(std::span<const std::uint8_t> bytes,
+                                                   std::string_view name,
+                                                   const std::vector<RowColumn>& columns);
+// What its line of names says; empty if it has none.
+[[nodiscard]] std::vector<std::string> names_in_record(std::span<const std::uint8_t> bytes);
+
 // What reading a record takes at most beside its file.
 [[nodiscard]] std::uint64_t bytes_of_fields(std::uint64_t file_bytes);
 

@@ -1,10 +1,12 @@
 // Rows of a table by their numbers, type "embedding": int32 [N] or [N, L] -> [N, width] or
 // [N, L, width].
 //
-// Properties: rows, width. Weight: "weight" [rows, width]. Its gradient holds the rows that a step
-// reads, so that neither a step's memory nor its time grows with the table, unless another layer
-// shares the weight. A number that the table lacks is kBadData.
+// Properties: rows, width, deviation (1; of fresh weights). Weight: "weight" [rows, width]. Its
+// gradient holds the rows that a step reads, so that neither a step's memory nor its time grows
+// with the table, unless another layer shares the weight. A number that the table lacks is
+// kBadData.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "engine/kernels/rows/table_rows.h"
@@ -17,8 +19,8 @@ namespace {
 
 class Embedding final : public Layer {
  public:
-  Embedding(std::string name, std::int64_t rows, std::int64_t width)
-      : name_(std::move(name)), rows_(rows), width_(width) {}
+  Embedding(std::string name, std::int64_t rows, std::int64_t width, double deviation)
+      : name_(std::move(name)), rows_(rows), width_(width), deviation_(deviation) {}
 
   std::string_view type() const override { return "embedding"; }
 
@@ -36,7 +38,7 @@ class Embedding final : public Layer {
     table.name = "weight";
     table.dims = Dims{rows_, width_};
     table.init = Initializer::kHeNormal;  // of a fan-in of 2: a deviation of 1, as PyTorch's
-    table.fan_in = 2, table.fan_out = width_;
+    table.fan_in = std::llround(2 / (deviation_ * deviation_)), table.fan_out = width_;
     table.decays = false;
     return {table};
   }
@@ -89,6 +91,7 @@ class Embedding final : public Layer {
 
   const std::string name_;
   const std::int64_t rows_, width_;
+  const double deviation_;
   std::int64_t count_ = 0;     // of numbers in a batch
   std::int64_t capacity_ = 0;  // rows of the gradient; 0: it is dense
 };
@@ -98,8 +101,12 @@ class Embedding final : public Layer {
 std::unique_ptr<Layer> make_embedding(const std::string& name, const Properties& properties) {
   PropertyReader reader(name, properties);
   const std::int64_t rows = reader.integer("rows"), width = reader.integer("width");
+  const double deviation = reader.number("deviation", 1);
   reader.done();
-  return std::make_unique<Embedding>(name, rows, width);
+  if (!(deviation >= 1e-6 && deviation <= 1))
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name + "\": \"deviation\" is from 0.000001 to 1");
+  return std::make_unique<Embedding>(name, rows, width, deviation);
 }
 
 }  // namespace moil

@@ -27,7 +27,7 @@ MakeLayer make_conv1d;                 // conv1d: out_channels, kernel, stride =
 MakeLayer make_conv2d;                 // conv2d: out_channels, kernel, stride = 1, padding = 0,
                                        // dilation = 1, groups = 1, bias = true, activation = "none"
 MakeLayer make_dropout;                // dropout: rate = 0.5
-MakeLayer make_embedding;              // embedding: rows, width
+MakeLayer make_embedding;              // embedding: rows, width, deviation
 MakeLayer make_flatten;                // flatten
 MakeLayer make_fully_connected;        // fully_connected: units, bias = true, activation = "none"
 MakeLayer make_global_average_pool;    // global_average_pool: keep_dims = false

@@ -7,6 +7,7 @@
 #include "engine/model/cut.h"
 #include "engine/model/graph.h"
 #include "engine/model/realizers/realizers.h"
+#include "engine/model/surgery.h"
 
 namespace moil {
 namespace {
@@ -87,6 +88,15 @@ Freeze freeze_all_but_last(const ModelDescription& model, std::optional<int> n) 
     freeze.split_dims = cut.dims;
   }
   return freeze;
+}
+
+void train_tables(const ModelDescription& model, Freeze& freeze) {
+  if (freeze.trained_units == 0) return;
+  for (const std::string& table : input_tables(model)) {
+    if (freeze.trainable_layers.insert(table).second) ++freeze.trained_units;
+    freeze.split.clear();
+    freeze.split_dims.clear();
+  }
 }
 
 void freeze_batch_norms(const ModelDescription& model, Freeze& freeze) {

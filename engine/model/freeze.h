@@ -37,4 +37,8 @@ struct Freeze {
 // the split stays where it is.
 void freeze_batch_norms(const ModelDescription& model, Freeze& freeze);
 
+// Takes the tables that the input is looked up in (surgery.h) into what is trained, if anything is:
+// nothing below them can be frozen.
+void train_tables(const ModelDescription& model, Freeze& freeze);
+
 }  // namespace moil

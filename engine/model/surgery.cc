@@ -144,6 +144,32 @@ void resize_classifier(ModelDescription& model, std::int64_t classes) {
   layer.properties[rows_property(layer)] = classes;
 }
 
+std::vector<std::string> input_tables(const ModelDescription& model) {
+  std::vector<std::string> tables;
+  for (const LayerDescription& layer : model.layers)
+    if (layer.type == "embedding" &&
+        std::ranges::find(model.inputs, layer.inputs.at(0), &InputDescription::name) !=
+            model.inputs.end())
+      tables.push_back(layer.name);
+  return tables;
+}
+
+std::int64_t table_rows(const ModelDescription& model, const std::string& table) {
+  const auto layer = std::ranges::find(model.layers, table, &LayerDescription::name);
+  return std::get<std::int64_t>(layer->properties.at("rows"));
+}
+
+void resize_tables(ModelDescription& model, std::int64_t rows) {
+  for (const std::string& table : input_tables(model)) {
+    if (table_rows(model, table) >= rows) continue;
+    if (shares_weights(model, table))
+      throw Error(ErrorCode::kInvalidArgument,
+                  "table \"" + table + "\" shares its weights with another layer, so that it " +
+                      "cannot have the " + std::to_string(rows) + " rows that are needed");
+    layer_named(model, table).properties["rows"] = rows;
+  }
+}
+
 void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,
                      std::uint64_t seed) {
   const std::int64_t before = classifier_classes(model);

@@ -1,4 +1,5 @@
-// Changing a model's classifier: more rows for labels that the global model does not know.
+// Changing a model: rows of its classifier for labels that the global model does not know, and rows
+// of the tables that its input is looked up in.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,13 @@ void fold_classifier_norm(ModelDescription& model, WeightMap& weights);
 // fewer classes than before.
 void grow_classifier(ModelDescription& model, WeightMap& weights, std::int64_t classes,
                      std::uint64_t seed);
+
+// The layers that look the model's input up in a table: embeddings that read it as it is.
+[[nodiscard]] std::vector<std::string> input_tables(const ModelDescription& model);
+[[nodiscard]] std::int64_t table_rows(const ModelDescription& model, const std::string& table);
+// Gives each of them at least so many rows; the weights are left alone. kInvalidArgument if one
+// that lacks some shares its weights.
+void resize_tables(ModelDescription& model, std::int64_t rows);
 
 // A fresh classifier of `classes` rows; the weights are left alone (they no longer fit).
 void resize_classifier(ModelDescription& model, std::int64_t classes);

@@ -177,6 +177,16 @@ class SetupTest(unittest.TestCase):
         (answer,) = self.ctl.json("predict", file)["predictions"]
         self.assertAlmostEqual(answer["values"][0]["value"], 400, delta=60, msg=str(answer))
 
+    def test_columns_of_ids_are_taken_for_what_they_are(self) -> None:
+        table = self.folder / "seen.csv"
+        table.write_text("user,item,stars\n" + "".join(f"{i % 7},{i % 9},{(i % 7 + i % 9) / 3:.2f}\n" for i in range(63)))
+        done = self.moilctl("setup", table)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (file := self.folder / "one.csv").write_text("user,item\n6,strange\n")
+        (answer,) = self.ctl.json("predict", file)["predictions"]
+        self.assertEqual([number["name"] for number in answer["values"]], ["stars"])
+        self.assertIn("does not know item strange", answer["remark"])
+
     def test_a_pack_is_made_of_photos_that_nobody_labelled(self) -> None:
         made = self.moilctl("pack", "make", self.photos)
         self.assertEqual(made.returncode, 0, made.stderr)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from cases.sequence_nights import file_types, language, table  # noqa: E402
+from cases.sequence_nights import file_types, language, ratings, table  # noqa: E402
 from lib.figures import machine, write_json  # noqa: E402
 from lib.programs import ProgramError  # noqa: E402
 
-PARTS = {"language": language.nights, "file-types": file_types.nights}
+PARTS = {"language": language.nights, "file-types": file_types.nights, "ratings": ratings.nights}
 
 
 def arguments() -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 
 #include "daemon/models/class_space.h"
 #include "daemon/models/pack_kind.h"
@@ -230,6 +231,27 @@ void NightData::guess_parts(data::Mix& mix, const data::Kind& kind) const {
     for (data::MixedSample* sample : side)
       sample->parts = static_cast<std::uint32_t>((parts + looked_at / 2) / looked_at);
   }
+}
+
+std::vector<std::string> NightData::unknown_symbols(const data::Mix& mix,
+                                                    const data::Kind& kind) const {
+  if (!kind.can_learn_symbols()) return {};
+  const data::SampleDataset& samples = *origins_.local_samples;
+  std::set<std::string> found;
+  for (const data::MixedSample& sample : mix.train) {
+    const std::size_t index = sample.ref.index;
+    if (sample.is_global()) continue;
+    try {
+      if (most_bytes_ != kNoLimit &&
+          decoding_bytes(samples, index, kind, most_bytes_) > most_bytes_)
+        continue;
+      for (std::string& one : kind.unknown_symbols(samples.encoded(index), samples.name(index)))
+        found.insert(std::move(one));
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 bool NightData::is_remembered(const data::MixedSample& sample) const {

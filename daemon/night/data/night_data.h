@@ -60,6 +60,11 @@ class NightData {
   void count_parts(data::Mix& mix, const data::Kind& kind) const;
   // The same without reading more than a few: all get the mean of these, on each side.
   void guess_parts(data::Mix& mix, const data::Kind& kind) const;
+  // What the mix's local training samples have that the kind does not know (Kind::unknown_symbols),
+  // sorted; nothing of one that cannot be read, or takes more than the job's budget. Reads their
+  // files if there may be any.
+  [[nodiscard]] std::vector<std::string> unknown_symbols(const data::Mix& mix,
+                                                         const data::Kind& kind) const;
   // Whether a head can begin at this value: if the pack holds feature maps, only at theirs.
   bool can_split_at(const std::string& value) const;
   // Feature maps made elsewhere are worth as much as our own only if the same backbone made them,

@@ -24,7 +24,9 @@ std::size_t training_bytes(const NightModel& night) {
 }  // namespace
 
 MemoryForecast forecast_memory(const NightModel& night, bool cached) {
-  constexpr std::size_t kBytesOfASample = 256;                         // 145 were seen
+  constexpr std::size_t kBytesOfASample = 256;  // 145 were seen
+  constexpr std::size_t kBytesOfAnId =
+      2 * 96;  // its text and its place, before and after the night
   constexpr std::size_t kCacheReader = 2 * cache::kMostResidentBytes;  // it counts now and then
   constexpr std::size_t kCacheWriter = 12 << 20;  // LMDB's dirty pages of a batch, and the batch
   const std::size_t elements = night.backbone->feature_elements();
@@ -37,6 +39,8 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   MemoryForecast forecast;
   forecast.libraries += night.driver_bytes;
   forecast.samples = night.known_samples * kBytesOfASample;
+  if (night.bundle.kind->can_learn_symbols())
+    forecast.samples += static_cast<std::size_t>(night.bundle.kind->symbols()) * kBytesOfAnId;
   forecast.decoding = night.decoding_room;
   forecast.weights = night.bundle.weights.changed_bytes();
   forecast.caching = cached ? computing + mapped + kCacheWriter : 0;

@@ -158,6 +158,15 @@ void place_backbone(NightModel& night, const NightPlanInput& input) {
   night.map_processors.update(on_cpu("memory.budget_bytes has no room for another processor's"));
 }
 
+// What is new in a sample is learned in the tables alone, which learn whatever else does.
+void train_what_is_new(NightModel& night, const daemon::JobSpec& spec) {
+  train_tables(night.bundle.description, night.freeze);
+  if (spec.train.method != daemon::TrainingMethod::kFull)
+    throw field_error("/train/method",
+                      "the model learns new ids in the rows of its tables, which only \"full\" "
+                      "trains");
+}
+
 }  // namespace
 
 NightModel plan_night(const NightPlanInput& input) {
@@ -167,6 +176,7 @@ NightModel plan_night(const NightPlanInput& input) {
   if (input.base.task->outputs_are_labels()) grow(night.bundle, input.mix.classes, spec.seed);
   const ModelDescription& model = night.bundle.description;
   night.freeze = freeze_all_but_last(model, spec.freeze.trainable_layers.count);
+  if (input.base.kind->can_learn_symbols()) train_what_is_new(night, spec);
   if (spec.freeze.batch_norms) {
     freeze_batch_norms(model, night.freeze);
     if (night.freeze.trained_units > 0 && night.freeze.trainable_layers.empty())

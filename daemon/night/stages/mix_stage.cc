@@ -11,7 +11,7 @@ void MixStage::run() {
   const bool is_drawn = restore();
   if (!is_drawn) scenes_.run();
   night_.begin(Stage::kMix, 1);
-  if (!is_drawn) draw({});
+  is_drawn ? night_.learn_symbols() : draw({});
   night_.progress(Stage::kMix, 1, 1);
 }
 
@@ -32,6 +32,7 @@ bool MixStage::restore() {
   return lost == 0;
 }
 
+// The symbols of a mix are always the same, so that a resumed night has the same model.
 void MixStage::draw(LeftOut left_out) {
   auto without = digests_of(left_out);
   without.merge(scenes_.not_known());
@@ -46,6 +47,7 @@ void MixStage::draw(LeftOut left_out) {
   nlohmann::json saved = to_json(night_.mix);
   saved["unreadable"] = to_json(left_out_);
   night_.files.save_mix(saved);
+  night_.learn_symbols();
 }
 
 // In this order, so that a night that is killed in between comes to the same.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "daemon/models/known_symbols.h"
 #include "daemon/night/plan/night_model.h"
 #include "daemon/night/settings/candidate.h"
 
@@ -40,9 +41,10 @@ NightContext::Ground::Ground(const daemon::StateLayout& layout, const daemon::Jo
                  reason_to_give_up(NightFiles(layout.job(job_file.id))),
                  NightFiles(layout.job(job_file.id)).processor_opened()),
       measuring(most_measuring(job_file.spec)),
-      base(open_model_folder(layout.version(job_file.spec.model, job_file.base_version))),
-      file(settled(job_file, *base.task)),
-      data(layout, file.spec, base) {}
+      stored(open_model_folder(layout.version(job_file.spec.model, job_file.base_version))),
+      file(settled(job_file, *stored.task)),
+      base(stored),
+      data(layout, file.spec, stored) {}
 
 NightContext::NightContext(const daemon::StateLayout& state_layout, const daemon::JobFile& job_file,
                            daemon::EventWriter& event_writer, const std::atomic<bool>& stop_flag)
@@ -82,6 +84,13 @@ NightContext::NightContext(NightContext& night, const std::filesystem::path& fol
       mix(std::move(samples)) {
   std::filesystem::create_directories(folder);
   files.remove_unfinished();
+}
+
+void NightContext::learn_symbols() {
+  ground_->base = ground_->stored;
+  if (!trains(job)) return;
+  const std::vector<std::string> fresh = data.unknown_symbols(mix, *ground_->stored.kind);
+  night::learn_symbols(ground_->base, fresh);
 }
 
 void NightContext::begin(daemon::Stage stage, std::int64_t total) {

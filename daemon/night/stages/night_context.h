@@ -53,6 +53,9 @@ struct NightContext {
   // Throws SampleForgotten.
   void require_remembered() const;
 
+  // From now on the model before the night knows what is new in the mix, if anything trains; it
+  // answers as before.
+  void learn_symbols();
   void save_choices() const { files.save_choices(choices); }
   Augmentation augmentation() const { return {spec.augment.views, spec.augment.flip}; }
   std::size_t held_out() const {
@@ -67,8 +70,9 @@ struct NightContext {
     ProcessorChooser processors;
     MemoryProbe probe;
     MeasuringTime measuring;
-    const StoredModel base;
+    const StoredModel stored;
     const daemon::JobFile file;  // with what the model says of open fields
+    StoredModel base;
     NightData data;
   };
   std::shared_ptr<Ground> ground_;
@@ -93,7 +97,7 @@ struct NightContext {
   StageClock clock;
   MemoryProbe& probe;
   MeasuringTime& measuring;  // of kernels
-  const StoredModel& base;   // the model before the night
+  const StoredModel& base;   // the model before the night, with the symbols of its mix
   NightData& data;
   data::Mix mix;
 };

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "datasets/kinds/rows/ids_kind.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/samples/dataset.h"
 #include "datasets/tables/numbers.h"
@@ -241,6 +242,7 @@ KindPtr rows_kind(RowsDescription description) {
 }
 
 KindPtr rows_kind_from_json(const nlohmann::json& json) {
+  if (describes_ids(json)) return ids_kind_from_json(json);
   JsonFields fields(json, "rows", ErrorCode::kInvalidArgument);
   RowsDescription description;
   description.dims = fields.get<std::vector<std::int64_t>>("dims");

@@ -13,7 +13,7 @@
 //
 // "columns", of one dim: a sample is a record with names (record.h), [{"name": "age", "missing":
 // true}, {"name": "colour", "values": ["blue", "red"]}]; they have as many places as the dim. A
-// number that is missing is as the mean.
+// number that is missing is as the mean. Columns of ids: ids_kind.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

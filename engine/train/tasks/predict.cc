@@ -70,18 +70,21 @@ class NumberScorer final : public Scorer {
   }
 
   std::vector<Score> scores() const override {
-    Mean r2, mae;
+    Mean r2, mae, rmse;
     for (std::size_t o = 0; o < sums_.size(); ++o) {
       const OutputSums& s = sums_[o];
       if (s.count == 0) continue;
       mae.add(at(description_.stddev, o, 1) * s.absolute_error / s.count);
+      rmse.add(at(description_.stddev, o, 1) * std::sqrt(s.squared_error / s.count));
       // Numbers that are all the same have no variance to explain.
       if (const double variance = s.variance(); variance > 1e-12 * s.count)
         r2.add(1 - s.squared_error / variance);
     }
-    std::vector<Score> scores = {{"r2", {}}, {"mean_absolute_error", {}}};
+    std::vector<Score> scores = {
+        {"r2", {}}, {"mean_absolute_error", {}}, {"root_mean_squared_error", {}}};
     if (r2.count() > 0) scores[0].value = r2.value();
     if (mae.count() > 0) scores[1].value = mae.value();
+    if (rmse.count() > 0) scores[2].value = rmse.value();
     return scores;
   }
 

@@ -4,7 +4,8 @@
 // The network learns (x - mean) / deviation of each output, so that no unit makes its gradients
 // large or small; answers are told in the user's unit. Mean squared error, or Huber's if a few
 // samples are far off. The headline is R2, the share of the numbers' variance that is explained,
-// the mean over outputs; beside it MAE, the mean absolute error in the user's unit.
+// the mean over outputs; beside it the mean absolute error and the root of the mean squared one, in
+// the user's unit.
 #pragma once
 
 #include "engine/train/task.h"

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 
+#include <atomic>
+#include <thread>
+
 #include "base/files/file.h"
 #include "base/files/unique_fd.h"
 #include "daemon/night/night_job.h"
@@ -62,13 +65,17 @@ Json file_json(const fs::path& file) {
 
 }  // namespace
 
-JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle) : layout_(folder_ / "state") {
+JobPlace::JobPlace(std::size_t labelled, const ModelBundle& bundle)
+    : JobPlace(bundle, NumberImages(bundle.labels, 8), NumberImages({"new", "c"}, labelled, 1000)) {
+}
+
+JobPlace::JobPlace(const ModelBundle& bundle, const data::SampleDataset& pack,
+                   const data::SampleDataset& mine)
+    : layout_(folder_ / "state") {
   fs::create_directories(layout_.model("small"));
   write_model_folder(layout_.version("small", 1), bundle);
-  const NumberImages images(bundle.labels, 8);
-  data::write_sample_pack(folder_ / "pack", images, bundle.kind);
+  data::write_sample_pack(folder_ / "pack", pack, bundle.kind);
   data::LabelStore labels(layout_.labels(), data::LabelStore::Access::kReadWrite);
-  const NumberImages mine({"new", "c"}, labelled, 1000);
   for (std::size_t i = 0; i < mine.size(); ++i)
     add_looked_at(labels, mine.encoded(i), mine.classes()[mine.labels(i)[0]], mine.split(i));
 }
@@ -130,6 +137,28 @@ JobTrace JobPlace::run(const daemon::JobSpec& spec, std::int64_t base, std::int6
                            ? trace.result["details"]["cache"]["feature_bytes"].get<std::size_t>()
                            : 0;
   return trace;
+}
+
+bool JobPlace::attempt(const daemon::JobFile& file, bool stops) const {
+  fs::create_directories(layout_.job(file.id));
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("pipe2", errno);
+  const UniqueFd told(ends[0]);
+  UniqueFd tells(ends[1]);
+  std::atomic<bool> stop = false;
+  std::thread watcher([&] {
+    std::string text;
+    char some[4096];
+    for (ssize_t n = 0; (n = ::read(told.get(), some, sizeof some)) > 0;) {
+      text.append(some, static_cast<std::size_t>(n));
+      if (stops && text.find("\"train\"") != std::string::npos) stop = true;
+    }
+  });
+  daemon::EventWriter events(tells.get());
+  const bool ended = run_night(layout_, file, events, stop);
+  tells.reset();
+  watcher.join();
+  return ended;
 }
 
 }  // namespace moil::night

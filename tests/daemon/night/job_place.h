@@ -27,6 +27,9 @@ class JobPlace {
  public:
   // labelled: images of each label.
   explicit JobPlace(std::size_t labelled = 5, const ModelBundle& bundle = small_bundle());
+  // The samples of the pack, and the labelled ones.
+  JobPlace(const ModelBundle& bundle, const data::SampleDataset& pack,
+           const data::SampleDataset& labelled);
 
   // Classes a, b and c are the model's and the pack's, with 8 samples each; "new" and "c" are
   // labelled.
@@ -40,6 +43,8 @@ class JobPlace {
   [[nodiscard]] daemon::JobSpec submitted(const Json& description) const;
   // Throws if the night fails. base: the version that it begins with; anchor: 0 if there is none.
   JobTrace run(const daemon::JobSpec& spec, std::int64_t base = 1, std::int64_t anchor = 0);
+  // Runs a job until it ends, or until its training begins; whether it has ended.
+  [[nodiscard]] bool attempt(const daemon::JobFile& file, bool stops) const;
   [[nodiscard]] std::int64_t last_job() const { return next_ - 1; }
   [[nodiscard]] const daemon::StateLayout& layout() const { return layout_; }
   [[nodiscard]] daemon::JobFile job_file(const daemon::JobSpec& spec, std::int64_t id) const;

@@ -1,13 +1,6 @@
 // A night that was stopped and resumed ends in the weights of one that never was, whatever the
 // cache had room for meanwhile.
-#include <fcntl.h>
-
-#include <atomic>
-#include <thread>
-
 #include "base/files/file.h"
-#include "base/files/unique_fd.h"
-#include "daemon/night/night_job.h"
 #include "daemon/night/plan/kernel_profile.h"
 #include "tests/daemon/night/job_place.h"
 
@@ -26,29 +19,10 @@ class ResumedNight : public ::testing::TestWithParam<const char*> {
     spec_ = place_.submitted(description);
   }
 
-  // Until it ends, or until its training begins.
   bool attempt(std::int64_t job, std::int64_t quota, bool stops) {
     daemon::JobFile file = place_.job_file(spec_, job);
     file.cache_quota_bytes = quota;
-    std::filesystem::create_directories(place_.layout().job(job));
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("pipe2", errno);
-    const UniqueFd told(ends[0]);
-    UniqueFd tells(ends[1]);
-    std::atomic<bool> stop = false;
-    std::thread watcher([&] {
-      std::string text;
-      char some[4096];
-      for (ssize_t n = 0; (n = ::read(told.get(), some, sizeof some)) > 0;) {
-        text.append(some, static_cast<std::size_t>(n));
-        if (stops && text.find("\"train\"") != std::string::npos) stop = true;
-      }
-    });
-    daemon::EventWriter events(tells.get());
-    const bool ended = run_night(place_.layout(), file, events, stop);
-    tells.reset();
-    watcher.join();
-    return ended;
+    return place_.attempt(file, stops);
   }
 
   std::string weights(std::int64_t job) const {

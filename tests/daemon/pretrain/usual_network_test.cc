@@ -42,12 +42,30 @@ TEST_F(UsualNetwork, TakesWindowsWhole) {
   EXPECT_THAT(dims_of(*data::open_sample_folder(temp_ / "w", {})), ElementsAre(2, 3));
 }
 
+TEST_F(UsualNetwork, TakesTheRowsOfIds) {
+  const auto input = [](const data::SampleDataset& dataset, const std::vector<std::string>& ids) {
+    return complete_model(usual_network(dataset, "predict", ids)).inputs.at(0);
+  };
+  const InputDescription named = input(table("user,item,label\n1,2,3.5\n"), {});
+  EXPECT_EQ(named.type, ElementType::kInt32);
+  EXPECT_THAT(named.dims, ElementsAre(2));
+  std::filesystem::create_directories(temp_ / "r/3.5");
+  write_file_atomic(temp_ / "r/3.5/1.csv", std::string("who,what\na,b\n"));
+  const auto files = data::open_sample_folder(temp_ / "r", {});
+  EXPECT_EQ(input(*files, {"who", "what"}).type, ElementType::kInt32);
+  std::string text;
+  EXPECT_EQ(night::error_of([&] { (void)input(*files, {"who"}); }, &text), ErrorCode::kBadData);
+  EXPECT_NE(text.find("column \"what\" stands beside columns of ids"), std::string::npos) << text;
+  EXPECT_EQ(night::error_of([&] { (void)input(*files, {"who", "where"}); }), ErrorCode::kBadData);
+}
+
 TEST(UsualTraining, IsLongerAndTighterForASmallTable) {
   const UsualTraining large = usual_training(100'000, 32), small = usual_training(72, 32);
   EXPECT_EQ(large.epochs, 60);
   EXPECT_GE(small.epochs * 3, 1998);
   EXPECT_DOUBLE_EQ(large.weight_decay, 0.01);
   EXPECT_DOUBLE_EQ(small.weight_decay, 3);
+  EXPECT_EQ(usual_training(100'000, 32, /*are_ids=*/true).epochs, 15);
 }
 
 TEST_F(UsualNetwork, IsOfNumbersAlone) {

@@ -27,10 +27,10 @@ SceneMember member(std::int64_t id, std::optional<int> bits) {
   return made;
 }
 
-using Scenes = std::set<std::vector<std::int64_t>>;
+using ScenesOfSamples = std::set<std::vector<std::int64_t>>;
 
-Scenes divided(std::vector<SceneMember> samples) {
-  Scenes found;
+ScenesOfSamples divided(std::vector<SceneMember> samples) {
+  ScenesOfSamples found;
   for (const auto& scene : divided_into_scenes(std::move(samples))) {
     std::vector<std::int64_t> ids;
     for (const SceneMember& sample : scene) ids.push_back(sample.id);
@@ -56,7 +56,7 @@ TEST(SceneDivision, WhatLooksLikeNothingIsAlone) {
 TEST(SceneDivision, AChainDoesNotJoinEverything) {
   std::vector<SceneMember> chain;
   for (int i = 0; i <= 12; ++i) chain.push_back(member(i + 1, 8 * i));
-  const Scenes scenes = divided(chain);
+  const ScenesOfSamples scenes = divided(chain);
   EXPECT_GT(scenes.size(), 1u);
   EXPECT_LT(scenes.size(), 8u);
   for (const Ids& scene : scenes) EXPECT_LE(8 * (scene.back() - scene.front()), kWidestScene);
@@ -93,7 +93,7 @@ TEST(SceneDivision, NoOrderMatters) {
       if (random.below(10) == 0)
         samples.back().recording = samples[random.below(samples.size())].digest;
     }
-    const Scenes first = divided(samples);
+    const ScenesOfSamples first = divided(samples);
     EXPECT_GT(first.size(), 1u);
     random.shuffle(std::span(samples));
     EXPECT_EQ(divided(samples), first);

@@ -132,5 +132,29 @@ TEST(CsvLine, Fields) {
   EXPECT_THAT(fields_of("", ','), ElementsAre(""));
 }
 
+TEST_F(CsvTableTest, ColumnsThatAreCalledSoAreIds) {
+  const CsvTable table = open("userId,movie_id,label\n17,A1,x\n007,1e999,y\n17,NA,x\n");
+  EXPECT_TRUE(table.columns_are_ids());
+  EXPECT_EQ(table.encoded(1), test::bytes_of("userId,movie_id\n007,1e999\n"))
+      << "as they are written";
+  EXPECT_TRUE(open("user,item,label\n1,2,x\n").columns_are_ids());
+  EXPECT_FALSE(open("id,age,label\n1,2,x\n").columns_are_ids());
+  EXPECT_FALSE(open("period,grid,label\n1,2,x\n").columns_are_ids());
+}
+
+TEST_F(CsvTableTest, ColumnsThatAreNamedAreIdsAndTheOthersAreLeftOut) {
+  test::write_text(file(), "who,label,when,what\n1,x,5,2\n3,y,6,4\n");
+  const CsvTable table(file(), {.label_column = "label", .split = {}, .ids = {"what", "who"}});
+  EXPECT_TRUE(table.columns_are_ids());
+  EXPECT_THAT(table.columns(), ElementsAre("who", "what"));
+  EXPECT_EQ(table.encoded(0), test::bytes_of("who,what\n1,2\n"));
+  ASSERT_EQ(table.remarks().size(), 1U);
+  EXPECT_THAT(table.remarks()[0], ::testing::HasSubstr("\"when\" is left out"));
+  for (const char* name : {"whom", "label"})
+    expect_error(ErrorCode::kInvalidArgument, {"no column \"" + std::string(name) + "\""}, [&] {
+      (void)CsvTable(file(), {.label_column = "label", .split = {}, .ids = {name}});
+    });
+}
+
 }  // namespace
 }  // namespace moil::data

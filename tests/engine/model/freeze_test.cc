@@ -188,5 +188,30 @@ TEST(FreezeTest, EveryCutOfEveryShippedModelIsLegal) {
   }
 }
 
+TEST(FreezeTest, TablesOfTheInputTrainWithWhateverDoes) {
+  ModelDescription model{"table", {{"ids", {2}, ElementType::kInt32}}, {}, {"last"}};
+  model.layers = {
+      {"table", "embedding", {"ids"}, {{"rows", std::int64_t{4}}, {"width", std::int64_t{3}}}},
+      {"flat", "flatten", {"table"}, {}},
+      {"first", "fully_connected", {"flat"}, {{"units", std::int64_t{5}}}},
+      {"last", "fully_connected", {"first"}, {{"units", std::int64_t{1}}}}};
+  Freeze freeze = freeze_all_but_last(model, 1);
+  EXPECT_EQ(freeze.split, "first");
+  train_tables(model, freeze);
+  EXPECT_THAT(freeze.trainable_layers, UnorderedElementsAre("table", "last"));
+  EXPECT_EQ(freeze.split, "");
+  EXPECT_THAT(freeze.split_dims, IsEmpty());
+  EXPECT_EQ(freeze.trained_units, 2);
+  freeze = freeze_all_but_last(model, std::nullopt);
+  train_tables(model, freeze);
+  EXPECT_EQ(freeze.trained_units, 3);
+  freeze = freeze_all_but_last(model, 0);
+  train_tables(model, freeze);
+  EXPECT_THAT(freeze.trainable_layers, IsEmpty());
+  freeze = freeze_all_but_last(test::chain_model(), 1);
+  train_tables(test::chain_model(), freeze);
+  EXPECT_NE(freeze.split, "") << "it has none";
+}
+
 }  // namespace
 }  // namespace moil

@@ -145,5 +145,31 @@ TEST(SurgeryTest, NewRowsBehindARectifierLive) {
   }
 }
 
+ModelDescription model_of_tables() {
+  ModelDescription model{"tables", {{"ids", {2}, ElementType::kInt32}}, {}, {"sum"}};
+  const Properties rows = {{"rows", std::int64_t{4}}, {"width", std::int64_t{3}}};
+  model.layers = {{"one", "embedding", {"ids"}, rows},
+                  {"two", "embedding", {"ids"}, rows},
+                  {"sum", "add", {"one", "two"}, {}}};
+  return model;
+}
+
+TEST(SurgeryTest, TablesOfTheInputGetRows) {
+  ModelDescription model = model_of_tables();
+  EXPECT_EQ(input_tables(model), (std::vector<std::string>{"one", "two"}));
+  EXPECT_TRUE(input_tables(test::chain_model()).empty());
+  model.layers[1].properties["rows"] = std::int64_t{9};
+  resize_tables(model, 6);
+  EXPECT_EQ(table_rows(model, "one"), 6);
+  EXPECT_EQ(table_rows(model, "two"), 9) << "more than are needed";
+}
+
+TEST(SurgeryTest, TablesThatShareTheirRowsGetNone) {
+  ModelDescription model = model_of_tables();
+  model.layers[1].shares = {{"weight", "one.weight"}};
+  EXPECT_NO_THROW(resize_tables(model, 4));
+  EXPECT_THROW(resize_tables(model, 5), Error);
+}
+
 }  // namespace
 }  // namespace moil

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <random>
 
 #include "base/median.h"
+#include "engine/model/initial_weights.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/weight_step.h"
 #include "tests/engine/model/models.h"
@@ -143,6 +145,26 @@ TEST(EmbeddingTest, IntegersAndFloatsAreNotMixed) {
   ModelDescription other = test::mlp_model(5, 7, 3);
   other.inputs[0].type = ElementType::kInt32;
   test::expect_error(ErrorCode::kInvalidArgument, "float32", [&] { (void)build_graph(other, 1); });
+}
+
+TEST(EmbeddingTest, FreshRowsHaveTheDeviationThatItSays) {
+  ModelDescription model = words(1000, 8, 1);
+  LayerDescription& table = model.layers[0];
+  const auto deviation = [&] {
+    const WeightMap weights = initial_weights(build_graph(model, 1), 1);
+    const std::vector<float>& rows = weights.at(table.name + ".weight").data;
+    double squares = 0;
+    for (const float x : rows) squares += double{x} * double{x};
+    return std::sqrt(squares / static_cast<double>(rows.size()));
+  };
+  EXPECT_NEAR(deviation(), 1, 0.05);
+  table.properties["deviation"] = 0.1;
+  EXPECT_NEAR(deviation(), 0.1, 0.005);
+  for (const double wrong : {0.0, -0.1, 1.5}) {
+    table.properties["deviation"] = wrong;
+    EXPECT_NE(test::error_of([&] { (void)build_graph(model, 1); }, ErrorCode::kInvalidArgument),
+              "");
+  }
 }
 
 // A step's memory beside the table, and its time, do not know how high the table is.
