@@ -11,7 +11,7 @@ using test::bytes_of;
 using test::expect_error;
 using ::testing::ElementsAre;
 
-KindPtr windows(std::int64_t length, std::int64_t hop = 0) {
+KindPtr text_windows(std::int64_t length, std::int64_t hop = 0) {
   TokensDescription description;
   description.length = length;
   description.hop = hop;
@@ -45,9 +45,9 @@ TEST(TokensKind, ADescriptionReadsBack) {
     EXPECT_EQ(read->name(), "tokens");
     EXPECT_THAT(read->inputs(), ElementsAre(ElementsAre(8)));
   }
-  EXPECT_EQ(windows(8)->to_json()["hop"], 7) << "one symbol is in two windows";
-  EXPECT_EQ(windows(8)->symbols(), 257);
-  EXPECT_NE(windows(8)->fingerprint(), windows(8, 4)->fingerprint());
+  EXPECT_EQ(text_windows(8)->to_json()["hop"], 7) << "one symbol is in two windows";
+  EXPECT_EQ(text_windows(8)->symbols(), 257);
+  EXPECT_NE(text_windows(8)->fingerprint(), text_windows(8, 4)->fingerprint());
 }
 
 TEST(TokensKind, WrongFieldsAreNamed) {
@@ -69,7 +69,7 @@ TEST(TokensKind, WrongFieldsAreNamed) {
 }
 
 TEST(TokensKind, WindowsOfATextOverlapAndTheLastIsFilledUp) {
-  const KindPtr kind = windows(4);
+  const KindPtr kind = text_windows(4);
   EXPECT_THAT(part_of(*kind, "abcdef", 0), ElementsAre(97, 98, 99, 100));
   EXPECT_THAT(part_of(*kind, "abcdef", 1), ElementsAre(100, 101, 102, 256));
   EXPECT_EQ(kind->parts(bytes_of("abcdef"), "x"), 2U);
@@ -79,7 +79,7 @@ TEST(TokensKind, WindowsOfATextOverlapAndTheLastIsFilledUp) {
 // Each symbol but the first is behind another in some window; none is left out at the end.
 TEST(TokensKind, EverySymbolIsInAWindow) {
   for (const std::int64_t hop : {1, 2, 3, 4}) {
-    const KindPtr kind = windows(4, hop);
+    const KindPtr kind = text_windows(4, hop);
     for (std::size_t length = 1; length < 20; ++length) {
       std::string text;
       for (std::size_t i = 0; i < length; ++i) text += static_cast<char>('a' + i);
@@ -105,9 +105,9 @@ TEST(TokensKind, EndsOfAFileLieApart) {
 }
 
 TEST(TokensKind, WindowsAreOfTextAndEndsOfAnyFile) {
-  for (const auto media : {kText, kCsv}) EXPECT_TRUE(windows(4)->takes(media));
+  for (const auto media : {kText, kCsv}) EXPECT_TRUE(text_windows(4)->takes(media));
   for (const auto media : {kJpeg, kNpy, kUnknownMedia, kUtf16}) {
-    EXPECT_FALSE(windows(4)->takes(media));
+    EXPECT_FALSE(text_windows(4)->takes(media));
     EXPECT_TRUE(ends(4)->takes(media));
   }
 }
