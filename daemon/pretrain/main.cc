@@ -149,7 +149,7 @@ void write_pack(Arguments& a) {
   if (moil::data::tokens_of(*bundle.kind) == nullptr)
     leave_out(selection, moil::data::check_decodes);
   leave_out(selection, moil::pretrain::trial_for(bundle.kind));
-  if (a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
+  if (*a.selection.labels_are_classes) rename_classes(selection, a, bundle.labels);
   moil::data::write_sample_pack(a.out, selection, bundle.kind, pack_options(is_tagging));
   moil::publish_content(a.out);
   std::printf("%s: %zu samples of %zu classes\n", a.out.c_str(), selection.size(),

@@ -47,8 +47,7 @@ JobSpec with_usual_optimizer(JobSpec spec, const Task& task) {
   return spec;
 }
 
-double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone,
-                  const Task& task) {
+double usual_rate(const daemon::OptimizerSpec& optimizer, bool classifier_alone, const Task& task) {
   const bool adaptive =
       optimizer.type == OptimizerType::kAdam || optimizer.type == OptimizerType::kAdamw;
   if (adaptive) return classifier_alone || task.teaches_itself() ? 1e-3 : 3e-4;

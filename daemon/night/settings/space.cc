@@ -37,13 +37,14 @@ Depths open_depths(const StoredModel& base, const NightData& data) {
   return has_maps ? depths_behind_maps(base.description, data) : depths_of(base.description);
 }
 
-// A trial's, in multiply-adds: frozen layers once a view, the others forward and back in each
-// epoch.
+// A trial's, in multiply-adds: frozen layers once a view, or once a part that is shown, the others
+// forward and back in each epoch.
 class TrialWork {
  public:
-  TrialWork(const daemon::JobSpec& job, const ModelDescription& model,
-            const std::vector<Depth>& depths, std::size_t samples)
-      : job_(job), samples_(samples) {
+  TrialWork(const daemon::JobSpec& job, const StoredModel& base, const std::vector<Depth>& depths,
+            std::size_t samples)
+      : job_(job), has_parts_(base.kind->has_parts()), samples_(samples) {
+    const ModelDescription& model = base.description;
     const Graph graph = build_graph(realize_pruning(model), 1);
     const std::vector<double> work = multiply_adds(graph);
     const double all = std::accumulate(work.begin(), work.end(), 0.0);
@@ -59,11 +60,13 @@ class TrialWork {
 
   double operator()(const Candidate& c) const {
     const int epochs = filled(job_, c, samples_, kTrialPart).train.epochs;
-    return c.views * frozen_.at(c.layers) + 3.0 * epochs * trained_.at(c.layers);
+    const int maps = has_parts_ ? std::max(c.views, epochs) : c.views;
+    return maps * frozen_.at(c.layers) + 3.0 * epochs * trained_.at(c.layers);
   }
 
  private:
   daemon::JobSpec job_;
+  bool has_parts_;  // another one in each epoch
   std::size_t samples_;
   std::map<Depth, double> frozen_, trained_;
 };
@@ -99,13 +102,15 @@ SearchSpace search_space(const daemon::JobSpec& job, const StoredModel& base, co
                                                   : Depths{job.freeze.trainable_layers.count};
   // The deepest head but for all layers, or these if there is nothing between.
   space.deep = space.depths.size() - (space.depths.size() > 2 ? 2 : 1);
-  space.work = TrialWork(job, base.description, space.depths, samples);
+  space.work = TrialWork(job, base, space.depths, samples);
   space.rates = open("/train/optimizer/learning_rate");
   const double rate = job.train.optimizer.learning_rate;
   space.classifier_rate = space.rates ? usual_rate(job.train.optimizer, true, *base.task) : rate;
   space.deep_rate = space.rates ? usual_rate(job.train.optimizer, false, *base.task) : rate;
   space.views = open("/augment/views") ? open_views(base, data) : std::vector{job.augment.views};
-  if (open("/train/epochs")) space.classifier_steps = {kFewClassifierSteps, kClassifierSteps};
+  // Few steps are enough for rows that were imprinted, of which sequences have none.
+  if (open("/train/epochs") && !base.task->teaches_itself())
+    space.classifier_steps = {kFewClassifierSteps, kClassifierSteps};
   space.most_global_drop = job.guard.max_global_drop;
   const Metric headline = base.task->headline();
   if (headline.is_fraction && headline.higher_is_better) space.perfect = 1;
