@@ -51,7 +51,8 @@ void Continuation::run(const float* shown) {
 
 std::span<const float> Continuation::next(std::string_view text) {
   const auto end = tokens_.vocabulary.end_of(text, shown_.size());
-  const auto symbols = tokens_.vocabulary.symbols_of(bytes_in(end));
+  const auto all = tokens_.vocabulary.symbols_of(bytes_in(end));
+  const auto symbols = std::span(all).last(std::min(all.size(), shown_.size()));
   if (symbols.empty()) throw Error(ErrorCode::kBadData, "the sample holds no text to go on from");
   std::ranges::fill(shown_, static_cast<float>(tokens_.vocabulary.padding()));
   std::ranges::copy(symbols, shown_.begin());
@@ -84,7 +85,7 @@ Json Continuation::bits_per_symbol(std::string_view text) {
   maker->load(bytes_in(text), "the sample");
   std::vector<float> target(outputs_.size());
   const std::uint32_t parts = bundle_.kind->parts(bytes_in(text), "the sample");
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  for (std::uint32_t part = parts - std::min(parts, kMostWindows); part < parts; ++part) {
     maker->make({}, {0, part}, shown_.data());
     run(shown_.data());
     targets->write_shown(shown_, target);

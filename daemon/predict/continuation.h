@@ -18,10 +18,11 @@ class Continuation {
 
   // {"continuation": text, "top": [{"label": "e", "probability": 0.4}], "bits_per_symbol": 1.9}:
   // the symbols that are likeliest one after the other, up to the end of a line or kMostSymbols;
-  // what may come first; and the mean over the text's symbols, null if it has but one. kBadData for
-  // a text that holds none.
+  // what may come first; and the mean over the symbols of the text's last kMostWindows, null if it
+  // has but one. kBadData for a text that holds none.
   [[nodiscard]] Json of(std::string_view text);
   static constexpr std::size_t kMostSymbols = 80;
+  static constexpr std::uint32_t kMostWindows = 256;
 
  private:
   // The probabilities of what comes behind the text's end; the network is run.

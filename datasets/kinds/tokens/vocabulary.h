@@ -35,7 +35,7 @@ class Vocabulary {
   [[nodiscard]] std::size_t count(std::span<const std::uint8_t> content) const;
   // As text: a character for a symbol of none is U+FFFD; padding is nothing.
   [[nodiscard]] std::string text_of(std::span<const Symbol> symbols) const;
-  // Of `text` the end that has at most so many symbols.
+  // Of `text` the end that has at most so many symbols; more if it is not UTF-8.
   [[nodiscard]] std::string_view end_of(std::string_view text, std::size_t symbols) const;
 
  private:
