@@ -141,9 +141,7 @@ data::KindPtr plain_tokens(const std::vector<std::int64_t>& dims) {
   if (dims.size() != 1)
     throw Error(ErrorCode::kInvalidArgument,
                 "--kind tokens: the model's input is " + shown(dims) + ", expected one extent");
-  data::TokensDescription tokens;
-  tokens.length = dims[0];
-  return data::tokens_kind(std::move(tokens));
+  return data::tokens_kind({.length = dims[0], .vocabulary = {}});
 }
 
 bool may_be_seen(const std::vector<std::int64_t>& dims) {

@@ -1,9 +1,9 @@
 #include "daemon/predict/continuation.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/error.h"
+#include "daemon/predict/likeliest.h"
 #include "datasets/kinds/tokens/tokens_kind.h"
 #include "datasets/labels/text.h"
 #include "engine/model/ending.h"
@@ -63,7 +63,7 @@ std::span<const float> Continuation::next(std::string_view text) {
 }
 
 Json Continuation::of(std::string_view text) {
-  Json found = {{"top", likeliest(next(text))}, {"bits_per_symbol", bits_per_symbol(text)}};
+  Json found = {{"top", most_likely(next(text))}, {"bits_per_symbol", bits_per_symbol(text)}};
   std::string so_far(tokens_.vocabulary.end_of(text, shown_.size())), added;
   for (std::size_t i = 0; i < kMostSymbols; ++i) {
     const auto probabilities = next(so_far);
@@ -95,19 +95,11 @@ Json Continuation::bits_per_symbol(std::string_view text) {
   return headline ? Json(*headline) : Json(nullptr);
 }
 
-Json Continuation::likeliest(std::span<const float> probabilities) const {
-  std::vector<data::Vocabulary::Symbol> order(probabilities.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const std::size_t count = std::min(top_, order.size());
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-      [&](auto a, auto b) {
-        return probabilities[a] != probabilities[b] ? probabilities[a] > probabilities[b] : a < b;
-      });
+Json Continuation::most_likely(std::span<const float> probabilities) const {
   Json list = Json::array();
-  for (std::size_t i = 0; i < count; ++i)
-    list.push_back({{"label", as_text(tokens_.vocabulary.text_of({&order[i], 1}))},
-                    {"probability", probabilities[order[i]]}});
+  for (const data::Vocabulary::Symbol symbol : likeliest(probabilities, top_))
+    list.push_back({{"label", as_text(tokens_.vocabulary.text_of({&symbol, 1}))},
+                    {"probability", probabilities[symbol]}});
   return list;
 }
 

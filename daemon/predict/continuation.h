@@ -29,7 +29,7 @@ class Continuation {
   std::span<const float> next(std::string_view text);
   void run(const float* shown);
   Json bits_per_symbol(std::string_view text);
-  Json likeliest(std::span<const float> probabilities) const;
+  Json most_likely(std::span<const float> probabilities) const;
 
   const ModelBundle& bundle_;
   const data::TokensDescription& tokens_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 
@@ -12,6 +11,7 @@
 #include "daemon/models/model_folder.h"
 #include "daemon/models/part_answers.h"
 #include "daemon/predict/continuation.h"
+#include "daemon/predict/likeliest.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/something_else.h"
@@ -74,7 +74,7 @@ class Predictor {
     const std::vector<std::uint32_t> said = task_->said(output, form_);
     Json names = Json::array();
     for (const std::uint32_t label : said) names.push_back(labels_[label]);
-    Json found = {{"top", listed(most_likely(answer), answer)}, {"labels", std::move(names)}};
+    Json found = {{"top", listed(likeliest(answer, top_), answer)}, {"labels", std::move(names)}};
     if (task_->compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
     const auto none = std::ranges::find(labels_, data::kSomethingElse);
     if (none != labels_.end())
@@ -173,16 +173,6 @@ class Predictor {
   }
 
   using Order = std::vector<std::uint32_t>;
-
-  Order most_likely(const std::vector<float>& chances) const {
-    Order order(chances.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top_), order.end(),
-        [&](auto a, auto b) { return chances[a] != chances[b] ? chances[a] > chances[b] : a < b; });
-    order.resize(top_);
-    return order;
-  }
 
   static Order by_probability(Order labels, const std::vector<float>& chances) {
     std::ranges::stable_sort(labels, std::ranges::greater{}, [&](auto k) { return chances[k]; });

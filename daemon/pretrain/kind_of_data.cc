@@ -92,9 +92,7 @@ data::KindPtr symbols_of(const Dims& dims) {
   if (dims.size() != 1)
     throw Error(ErrorCode::kInvalidArgument,
                 "pretraining on text needs a model of an input [places]");
-  data::TokensDescription description;
-  description.length = dims[0];
-  return data::tokens_kind(std::move(description));
+  return data::tokens_kind({.length = dims[0], .vocabulary = {}});
 }
 
 data::KindPtr default_kind(const InputDescription& input, const data::SampleDataset& dataset,

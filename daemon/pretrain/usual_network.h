@@ -1,7 +1,7 @@
 // The network of numbers, or of records of ids, for which none is described.
 //
 // Two hidden layers of 64 units: enough for what a table or a window of a sensor tells, and small
-// enough to learn on the device whole. Of ids, a table of rows and one hidden layer.
+// enough to learn on the device whole. Ids get a table of rows and one hidden layer.
 #pragma once
 
 #include "datasets/samples/dataset.h"
@@ -9,12 +9,12 @@
 
 namespace moil::pretrain {
 
-// The media type of the first sample that is no text. Of texts alone: a text's that is no table, if
-// half of them are none. So a note among photos makes no texts of them.
+// The media type of the first sample that is no text. If all are texts, they count as tables only
+// if more than half of them are some. So a note among photos makes no texts of them.
 [[nodiscard]] std::string_view media_of(const data::SampleDataset& dataset);
 
 // It takes the numbers of a sample, and ends in an output; pretraining gives it as many as there
-// are. Of text and the task "sequence": config/models/text-lstm.json. kInvalidArgument for other
+// are. Text with the task "sequence" gets config/models/text-lstm.json. kInvalidArgument for other
 // samples: photos and sounds need a model. ids: columns that are ids, as KindOptions has them.
 [[nodiscard]] ModelDescription usual_network(const data::SampleDataset& dataset,
                                              const std::string& task,

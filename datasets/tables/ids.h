@@ -49,8 +49,8 @@ class IdList {
 [[nodiscard]] bool are_names_of_ids(const std::vector<std::string>& columns);
 
 // The columns of a dataset of records of ids; empty if it has none. wanted: which they are; if it
-// is empty, by the first record's names. kBadData for one that is not there, and for a column
-// beside those that are wanted.
+// is empty, by the first record's names. kBadData if one is not there, or if there is a column that
+// is not wanted.
 [[nodiscard]] std::vector<RowColumn> id_columns_of(const SampleDataset& dataset,
                                                    const std::vector<std::string>& wanted = {});
 // All ids of these samples, the first column's first, sorted.

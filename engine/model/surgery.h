@@ -29,7 +29,7 @@ struct ClassifierInput {
 // an activation behind it could be flat for all samples.
 [[nodiscard]] std::optional<ClassifierInput> classifier_input(const ModelDescription& model);
 
-// Of the model's only output, with batch 1; and its elements.
+// The dims of the model's only output, with batch 1; and how many elements it has.
 [[nodiscard]] Dims output_dims(const ModelDescription& model);
 [[nodiscard]] std::int64_t output_elements(const ModelDescription& model);
 

@@ -5,6 +5,7 @@
 #include "base/files/file.h"
 #include "datasets/readers/sample_folder.h"
 #include "datasets/tables/csv_table.h"
+#include "engine/io/model_json.h"
 #include "engine/model/preparation.h"
 #include "tests/daemon/night/support.h"
 
@@ -66,6 +67,13 @@ TEST(UsualTraining, IsLongerAndTighterForASmallTable) {
   EXPECT_DOUBLE_EQ(large.weight_decay, 0.01);
   EXPECT_DOUBLE_EQ(small.weight_decay, 3);
   EXPECT_EQ(usual_training(100'000, 32, /*are_ids=*/true).epochs, 15);
+}
+
+TEST_F(UsualNetwork, OfTextIsTheOneThatShips) {
+  const auto shipped =
+      read_model(std::filesystem::path(MOIL_SOURCE_DIR) / "config/models/text-lstm.json");
+  EXPECT_EQ(format_model(usual_network(night::NumberImages({"a"}, 1), "sequence")),
+            format_model(shipped));
 }
 
 TEST_F(UsualNetwork, IsOfNumbersAlone) {
