@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "base/json/json.h"
+#include "daemon/models/sequence_of_kind.h"
 #include "engine/io/model_json.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/ending.h"
@@ -134,13 +135,14 @@ void check_sequence(const Task& task, const data::Kind& kind, const Graph& graph
   const Dims& shown = value_dims(graph, graph.inputs[0]);
   const Dims& told = value_dims(graph, graph.outputs[0]);
   if (graph.inputs.size() == 1 && told.rank() == 3 && shown.rank() == 2 && shown[1] == told[1] &&
-      kind.symbols() == told[2])
+      kind.symbols() == told[2] && task.to_json() == sequence_task_of(kind)->to_json())
     return;
   throw Error(ErrorCode::kBadData,
               (folder / "task.json").string() + ": task \"" + std::string(task.name()) +
                   "\" goes with a model that tells " + std::to_string(kind.symbols()) +
                   " symbols at each of the places that it is shown; it is shown " +
-                  shown.to_string() + " and tells " + told.to_string());
+                  shown.to_string() + " and tells " + told.to_string() + "; it is " +
+                  task.to_json().dump());
 }
 
 template <class Model>  // a ModelBundle or a StoredModel

@@ -21,8 +21,9 @@ NamedTensor ModelWeights::read(const std::string& name) const {
   NamedTensor tensor = stored(name);
   const auto given = known_rows_.find(name);
   if (given == known_rows_.end()) return tensor;
+  const auto width =
+      static_cast<std::int64_t>(tensor.data.size()) / std::max<std::int64_t>(1, tensor.dims.at(0));
   tensor.dims = shapes_.at(name);
-  const auto width = tensor.dims.at(1);
   tensor.data.resize(static_cast<std::size_t>(tensor.dims[0] * width));
   for (std::int64_t row = given->second; row < tensor.dims[0]; ++row)
     std::copy_n(tensor.data.begin(), width, tensor.data.begin() + row * width);

@@ -30,7 +30,7 @@ class ModelWeights {
   [[nodiscard]] WeightMap of(const ModelDescription& part) const;
   // To be kept in memory, instead of what the file says or beside it.
   void change(const std::string& name, NamedTensor tensor);
-  // Gives a table so many rows, if it has fewer. Those from `known` on are as its first; they are
+  // Gives a weight so many rows, if it has fewer. Those from `known` on are as its first; they are
   // made whenever they are read.
   void add_rows(const std::string& name, std::int64_t known, std::int64_t rows);
 
@@ -43,7 +43,7 @@ class ModelWeights {
 
   std::shared_ptr<const SafetensorsFile> file_;
   TensorShapes shapes_;
-  std::map<std::string, std::int64_t> known_rows_;  // of tables that were given some
+  std::map<std::string, std::int64_t> known_rows_;  // of weights that were given some
   WeightMap changed_;
 };
 

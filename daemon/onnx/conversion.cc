@@ -17,6 +17,7 @@
 #include "base/files/file.h"
 #include "base/json/json.h"
 #include "daemon/models/model_folder.h"
+#include "daemon/models/sequence_of_kind.h"
 #include "datasets/kinds/image/image_kind.h"
 #include "datasets/kinds/rows/rows_kind.h"
 #include "datasets/kinds/sound/sound_kind.h"
@@ -106,7 +107,7 @@ std::vector<std::string> labels_of(const ImportArguments& a, const onnx::Graph& 
 
 TaskPtr task_of(const ImportArguments& a, const onnx::Graph& graph, const data::Kind& kind) {
   if (!a.task.empty()) {
-    if (a.task == "sequence") return sequence_task(kind.symbols());
+    if (a.task == "sequence") return night::sequence_task_of(kind);
     if (a.task.find('{') == std::string::npos) return task_from_json({{"task", a.task}});
     return task_from_json(parse(a.task, "--task"));
   }

@@ -58,8 +58,9 @@ std::span<const float> Continuation::next(std::string_view text) {
   std::ranges::copy(symbols, shown_.begin());
   run(shown_.data());
   bundle_.task->answer(outputs_, form_);
-  // What pads a text is none that comes next.
-  return std::span(outputs_).subspan((symbols.size() - 1) * symbols_, symbols_ - 1);
+  const auto found = std::span(outputs_).subspan((symbols.size() - 1) * symbols_, symbols_);
+  found[tokens_.vocabulary.padding()] = 0;  // what pads a text is none that comes next
+  return found;
 }
 
 Json Continuation::of(std::string_view text) {

@@ -1,6 +1,7 @@
 #include "daemon/pretrain/kind_of_data.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "daemon/pretrain/usual_network.h"
@@ -118,11 +119,21 @@ data::KindPtr default_kind(const ModelDescription& model, const data::SampleData
   return data::several_kind(std::move(inputs));
 }
 
+// With what the samples that train have beside it.
+data::KindPtr with_symbols_of(const data::KindPtr& kind, const data::SampleDataset& dataset) {
+  if (!kind->can_learn_symbols()) return kind;
+  std::set<std::string> found;
+  for (const std::size_t i : data::samples_of(dataset, data::Split::kTrain))
+    for (std::string& symbol : kind->unknown_symbols(dataset.encoded(i), dataset.name(i)))
+      found.insert(std::move(symbol));
+  return kind->with_symbols({found.begin(), found.end()});
+}
+
 data::KindPtr described_kind(const nlohmann::json& preprocessing,
                              const data::SampleDataset& dataset) {
   const data::KindPtr kind = data::kind_from_json(preprocessing);
   if (kind->name() != "sound" || preprocessing.contains("mean") || preprocessing.contains("std"))
-    return kind;
+    return with_symbols_of(kind, dataset);
   nlohmann::json fields = preprocessing;
   fields.erase("kind");
   return with_level(data::sound_description_from_json(fields), dataset);

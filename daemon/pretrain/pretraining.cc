@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "daemon/models/sequence_of_kind.h"
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/pretrain/beginning.h"
@@ -21,7 +22,6 @@
 #include "engine/model/preparation.h"
 #include "engine/model/surgery.h"
 #include "engine/train/tasks/predict.h"
-#include "engine/train/tasks/sequence.h"
 #include "engine/train/tasks/tag.h"
 
 namespace moil::pretrain {
@@ -50,7 +50,7 @@ bool is_of_sequences(const PretrainingOptions& options) { return options.task ==
 
 TaskPtr task_of(const PretrainingOptions& options, const data::Dataset& dataset,
                 std::size_t outputs, const data::Kind& kind) {
-  if (is_of_sequences(options)) return sequence_task(kind.symbols());
+  if (is_of_sequences(options)) return night::sequence_task_of(kind);
   if (options.task == "predict")
     return predict_task(describe_numbers(dataset, outputs, options.number_loss));
   // Whoever made the dataset looked for all of its labels, which are few.
@@ -76,6 +76,7 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
                                            : read_model(options.model));
     model.kind = kind_of_data(model.description, dataset, options.kind);
     if (model.kind->can_learn_symbols()) resize_tables(model.description, model.kind->symbols());
+    if (is_of_sequences(options)) resize_classifier(model.description, model.kind->symbols());
   }
   const TaskPtr task = task_of(options, dataset, labels.size(), *model.kind);
   give_labels(model, std::move(labels), task, options.trainer.seed);
@@ -85,7 +86,8 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
 // Hidden ids teach what there is to say of one that nobody knows.
 night::Augmentation as_usual(night::Augmentation augmentation, const data::Kind& kind) {
   constexpr int kViewsOfIds = 8;
-  if (augmentation.views == 0) augmentation.views = kind.can_learn_symbols() ? kViewsOfIds : 1;
+  const bool hides = kind.can_learn_symbols() && kind.has_views();
+  if (augmentation.views == 0) augmentation.views = hides ? kViewsOfIds : 1;
   return augmentation;
 }
 

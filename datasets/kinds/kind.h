@@ -92,8 +92,9 @@ class Kind {
   [[nodiscard]] virtual std::vector<Dims> inputs() const = 0;
   // If what it makes are whole numbers, rows of a table: how many rows there are. 0: any floats.
   [[nodiscard]] virtual std::int64_t symbols() const { return 0; }
-  // Whether more of them may become known, as ids do: those of a sample that it does not know, as
-  // texts (kBadData as load()), and the same kind with such at the end, in this order.
+  // Whether more of them may become known, as ids and characters do: those of a sample that it does
+  // not know, as texts (kBadData as load()), and the same kind with these at the end, in this
+  // order. Then row 0 is of what it does not know.
   [[nodiscard]] virtual bool can_learn_symbols() const { return false; }
   [[nodiscard]] virtual std::vector<std::string> unknown_symbols(
       std::span<const std::uint8_t> /*bytes*/, std::string_view /*name*/) const {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostSymbols = 1 << 20;
 // To be raised when reading changes its results.
-constexpr const char* kTokensArithmetic = "tokens 1 ";
+constexpr const char* kTokensArithmetic = "tokens 2 ";
 
 using Symbol = Vocabulary::Symbol;
 
@@ -98,6 +98,18 @@ class TokensKind final : public Kind {
   }
   std::vector<Dims> inputs() const override { return {{d_.length}}; }
   std::int64_t symbols() const override { return d_.vocabulary.symbols(); }
+
+  bool can_learn_symbols() const override { return !d_.vocabulary.is_of_bytes(); }
+  std::vector<std::string> unknown_symbols(std::span<const std::uint8_t> bytes,
+                                           std::string_view) const override {
+    const auto strange = d_.vocabulary.strange_in(bytes);
+    return {strange.begin(), strange.end()};
+  }
+  KindPtr with_symbols(const std::vector<std::string>& fresh) const override {
+    TokensDescription more = d_;
+    more.vocabulary = d_.vocabulary.with(fresh);
+    return tokens_kind(std::move(more));
+  }
 
   bool takes(std::string_view media_type) const override { return d_.ends || is_text(media_type); }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,

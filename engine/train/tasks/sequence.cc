@@ -19,7 +19,7 @@ namespace {
 
 class NextSymbols final : public Targets {
  public:
-  explicit NextSymbols(std::size_t symbols) : symbols_(symbols) {}
+  NextSymbols(std::size_t symbols, std::size_t padding) : symbols_(symbols), padding_(padding) {}
 
   void write(std::span<const std::uint32_t>, std::span<float> target) const override {
     std::ranges::fill(target, 0.0F);
@@ -29,12 +29,12 @@ class NextSymbols final : public Targets {
     const std::size_t places = std::min(shown.size(), target.size() / symbols_);
     for (std::size_t i = 0; i + 1 < places; ++i) {
       const auto next = static_cast<std::size_t>(shown[i + 1]);
-      if (next + 1 < symbols_) target[i * symbols_ + next] = 1;
+      if (next != padding_ && next < symbols_) target[i * symbols_ + next] = 1;
     }
   }
 
  private:
-  const std::size_t symbols_;
+  const std::size_t symbols_, padding_;
 };
 
 class SequenceScorer final : public Scorer {
@@ -77,10 +77,14 @@ class SequenceScorer final : public Scorer {
 
 class Sequence final : public Task {
  public:
-  explicit Sequence(std::int64_t symbols) : symbols_(symbols) {}
+  Sequence(std::int64_t symbols, std::int64_t padding) : symbols_(symbols), padding_(padding) {}
 
   std::string_view name() const override { return "sequence"; }
-  nlohmann::json to_json() const override { return {{"task", "sequence"}, {"symbols", symbols_}}; }
+  nlohmann::json to_json() const override {
+    nlohmann::json json = {{"task", "sequence"}, {"symbols", symbols_}};
+    if (padding_ + 1 != symbols_) json["padding"] = padding_;
+    return json;
+  }
 
   LossDescription loss(const ModelDescription& model) const override {
     const ModelEnding ending = ending_of(model);
@@ -98,7 +102,8 @@ class Sequence final : public Task {
   bool teaches_itself() const override { return true; }
   std::unique_ptr<Targets> targets(const std::vector<std::string>&, std::size_t,
                                    std::span<const std::uint32_t>) const override {
-    return std::make_unique<NextSymbols>(static_cast<std::size_t>(symbols_));
+    return std::make_unique<NextSymbols>(static_cast<std::size_t>(symbols_),
+                                         static_cast<std::size_t>(padding_));
   }
   void soften(std::span<float> output, OutputForm form) const override {
     if (!form.probabilities)
@@ -122,22 +127,29 @@ class Sequence final : public Task {
   }
 
  private:
-  const std::int64_t symbols_;
+  const std::int64_t symbols_, padding_;
 };
 
 }  // namespace
 
-TaskPtr sequence_task(std::int64_t symbols) {
+TaskPtr sequence_task(std::int64_t symbols, std::optional<std::int64_t> padding) {
   if (symbols < 2) fail_in_sequence("there are two symbols or more, padding among them");
-  return std::make_shared<Sequence>(symbols);
+  const std::int64_t number = padding.value_or(symbols - 1);
+  if (number < 0 || number >= symbols)
+    fail_in_sequence("\"padding\" is " + std::to_string(number) + ", expected one of " +
+                     std::to_string(symbols) + " symbols");
+  return std::make_shared<Sequence>(symbols, number);
 }
 
 TaskPtr read_sequence(const nlohmann::json& json) {
-  require_fields(json, {"task", "symbols"});
+  require_fields(json, {"task", "symbols", "padding"});
   const nlohmann::json symbols = json.value("symbols", nlohmann::json());
   if (!symbols.is_number_integer())
     fail_in_sequence("\"symbols\" is how many there are, padding included");
-  return sequence_task(symbols.get<std::int64_t>());
+  const nlohmann::json padding = json.value("padding", nlohmann::json());
+  if (padding.is_null()) return sequence_task(symbols.get<std::int64_t>());
+  if (!padding.is_number_integer()) fail_in_sequence("\"padding\" is the number of a symbol");
+  return sequence_task(symbols.get<std::int64_t>(), padding.get<std::int64_t>());
 }
 
 }  // namespace moil

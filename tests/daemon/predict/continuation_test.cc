@@ -26,7 +26,7 @@ ModelBundle letters() {
   bundle.weights = initial_weights(build_graph(bundle.description, 1), 1);
   bundle.kind =
       data::kind_from_json({{"kind", "tokens"}, {"length", 8}, {"vocabulary", {"a", "b", "c"}}});
-  bundle.task = sequence_task(kSymbols);
+  bundle.task = sequence_task(kSymbols, 1);
   return bundle;
 }
 

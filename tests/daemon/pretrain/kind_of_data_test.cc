@@ -111,5 +111,32 @@ TEST(KindOfData, ImagesHaveTheModelsSize) {
   EXPECT_EQ(kind->inputs(), (std::vector<data::Kind::Dims>{{1, 8, 8}}));
 }
 
+class Words : public data::TableDataset<data::SampleDataset> {
+ public:
+  Words() {
+    table_ = data::SampleTable({"any"});
+    table_.add({0}, data::Split::kTrain);
+    table_.add({0}, data::Split::kTrain);
+    table_.add({0}, data::Split::kValidation);
+  }
+  data::Digest digest(std::size_t i) const override { return data::digest_of(encoded(i)); }
+  std::vector<std::uint8_t> encoded(std::size_t i) const override {
+    const std::string text = i == 0 ? "caf\u00e9" : i == 1 ? "face" : "held out";
+    return {text.begin(), text.end()};
+  }
+  std::string name(std::size_t i) const override { return "text " + std::to_string(i); }
+};
+
+TEST(KindOfData, CharactersAreThoseOfTheTextsThatTrain) {
+  const auto kind = [](json vocabulary) {
+    KindOptions options;
+    options.preprocessing = {{"kind", "tokens"}, {"length", 4}, {"vocabulary", vocabulary}};
+    return kind_of_data(taking({4}), Words(), options);
+  };
+  EXPECT_EQ(kind(json::array())->to_json()["vocabulary"], json({"a", "c", "e", "f", "\u00e9"}));
+  EXPECT_EQ(kind({"z", "c"})->to_json()["vocabulary"], json({"z", "c", "a", "e", "f", "\u00e9"}));
+  EXPECT_EQ(kind("bytes")->symbols(), 257);
+}
+
 }  // namespace
 }  // namespace moil::pretrain

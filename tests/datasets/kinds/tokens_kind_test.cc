@@ -37,6 +37,7 @@ TEST(TokensKind, ADescriptionReadsBack) {
   for (const char* json : {R"({"kind": "tokens", "length": 8})",
                            R"({"kind": "tokens", "length": 8, "hop": 3, "vocabulary": "bytes"})",
                            R"({"kind": "tokens", "length": 8, "vocabulary": ["a", "ñ"]})",
+                           R"({"kind": "tokens", "length": 8, "vocabulary": []})",
                            R"({"kind": "tokens", "length": 8, "take": "ends"})"}) {
     const KindPtr kind = kind_from_json(parsed_json(json));
     const KindPtr read = kind_from_json(kind->to_json());
@@ -102,6 +103,19 @@ TEST(TokensKind, EndsOfAFileLieApart) {
   EXPECT_THAT(part_of(*kind, "ab", 0), ElementsAre(97, 98, 256, 256, 97, 98));
   EXPECT_THAT(part_of(*kind, "   ", 0), ElementsAre(256, 256, 256, 256, 256, 256));
   EXPECT_FALSE(kind->has_parts());
+}
+
+TEST(TokensKind, CharactersCanBeLearnedAndBytesNeedNot) {
+  const KindPtr kind = kind_from_json(
+      parsed_json(R"({"kind": "tokens", "length": 4, "hop": 2, "vocabulary": ["a"]})"));
+  ASSERT_TRUE(kind->can_learn_symbols());
+  EXPECT_THAT(kind->unknown_symbols(bytes_of("aña b"), "x"), ElementsAre(" ", "b", "ñ"));
+  const KindPtr more = kind->with_symbols({"b", "ñ"});
+  EXPECT_EQ(more->symbols(), 5);
+  EXPECT_EQ(more->to_json()["hop"], 2);
+  EXPECT_THAT(part_of(*more, "ñz", 0), ElementsAre(4, 0, 1, 1)) << "z is of what nobody knows";
+  EXPECT_FALSE(text_windows(4)->can_learn_symbols());
+  EXPECT_FALSE(ends(4)->can_learn_symbols());
 }
 
 TEST(TokensKind, WindowsAreOfTextAndEndsOfAnyFile) {

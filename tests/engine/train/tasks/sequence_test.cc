@@ -33,6 +33,8 @@ TEST(Sequence, TheTargetOfAPlaceIsTheSymbolBehindIt) {
   EXPECT_THAT(target, ElementsAre(1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0));
   targets->write_shown(Row{1, 3, 3}, target);
   EXPECT_THAT(target, ::testing::Each(0)) << "padding comes next of nothing";
+  sequence_task(4, 1)->targets({}, 12, {})->write_shown(Row{0, 3, 1}, target);
+  EXPECT_THAT(target, ElementsAre(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)) << "padding is named";
 }
 
 TEST(Sequence, ScoresByHand) {
@@ -85,11 +87,15 @@ TEST(Sequence, AModelTellsAsManySymbolsAtEachPlace) {
 }
 
 TEST(Sequence, ADescriptionReadsBack) {
-  const TaskPtr task = sequence_task(257);
-  EXPECT_EQ(task_from_json(task->to_json())->to_json(), task->to_json());
+  for (const TaskPtr& task : {sequence_task(257), sequence_task(5, 1), sequence_task(5, 4)})
+    EXPECT_EQ(task_from_json(task->to_json())->to_json(), task->to_json());
+  EXPECT_FALSE(sequence_task(5, 4)->to_json().contains("padding")) << "the last one is";
   for (const char* wrong : {R"({"task": "sequence"})", R"({"task": "sequence", "symbols": 1})",
                             R"({"task": "sequence", "symbols": "many"})",
-                            R"({"task": "sequence", "symbols": 4, "padding": 3})"})
+                            R"({"task": "sequence", "symbols": 4, "padding": 4})",
+                            R"({"task": "sequence", "symbols": 4, "padding": -1})",
+                            R"({"task": "sequence", "symbols": 4, "padding": 0.5})",
+                            R"({"task": "sequence", "symbols": 4, "silence": 3})"})
     EXPECT_THROW((void)task_from_json(parsed_json(wrong)), Error) << wrong;
 }
 
