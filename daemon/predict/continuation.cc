@@ -64,10 +64,11 @@ std::span<const float> Continuation::next(std::string_view text) {
 }
 
 Json Continuation::of(std::string_view text) {
-  Json found = {{"top", most_likely(next(text))}, {"bits_per_symbol", bits_per_symbol(text)}};
+  Json found = {{"bits_per_symbol", bits_per_symbol(text)}};
   std::string so_far(tokens_.vocabulary.end_of(text, shown_.size())), added;
   for (std::size_t i = 0; i < kMostSymbols; ++i) {
     const auto probabilities = next(so_far);
+    if (i == 0) found["top"] = most_likely(probabilities);
     const auto likeliest = std::ranges::max_element(probabilities) - probabilities.begin();
     const auto symbol = static_cast<data::Vocabulary::Symbol>(likeliest);
     const std::string one = tokens_.vocabulary.text_of({&symbol, 1});
@@ -81,10 +82,10 @@ Json Continuation::of(std::string_view text) {
 
 Json Continuation::bits_per_symbol(std::string_view text) {
   const auto scorer = bundle_.task->scorer(form_);
-  const auto targets = bundle_.task->targets({}, outputs_.size(), {});
+  std::vector<float> target(shown_.size() * symbols_);
+  const auto targets = bundle_.task->targets({}, target.size(), {});
   const auto maker = bundle_.kind->maker({});
   maker->load(bytes_in(text), "the sample");
-  std::vector<float> target(outputs_.size());
   const std::uint32_t parts = bundle_.kind->parts(bytes_in(text), "the sample");
   for (std::uint32_t part = parts - std::min(parts, kMostWindows); part < parts; ++part) {
     maker->make({}, {0, part}, shown_.data());
