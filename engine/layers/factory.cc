@@ -95,6 +95,8 @@ Table built_in_layers() {
       {"rnn", {make_rnn, kRecurrent}},
       {"rnn_cell", {make_rnn_cell, kCell}},
       {"scale", {make_scale, kSimple}},
+      {"scheduled_sampling",
+       {make_scheduled_sampling, {.draws = true, .vanishes_in_inference = true}}},
       {"sigmoid_cross_entropy", {make_sigmoid_cross_entropy, {}}},
       {"slice", {make_slice, kSimple}},
       {"softmax",

@@ -67,6 +67,7 @@ MakeLayer make_rnn;                    // rnn: units, nonlinearity = "tanh", bia
                                        // unroll = false
 MakeLayer make_rnn_cell;               // rnn_cell: units, nonlinearity = "tanh", bias = true
 MakeLayer make_scale;                  // scale: factor = 1, offset = 0
+MakeLayer make_scheduled_sampling;     // scheduled_sampling: rate = 0
 MakeLayer make_sigmoid_cross_entropy;  // sigmoid_cross_entropy: reduction = "mean"
 MakeLayer make_slice;                  // slice: axis, start = 0, length, step = 1
 MakeLayer make_softmax;                // softmax

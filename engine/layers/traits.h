@@ -27,7 +27,7 @@ struct LayerTraits {
   std::string_view rows_property = {};
   bool normalises_over_batch = false;  // by its batch in training unless it is frozen
   bool draws = false;                  // at random, in training
-  bool vanishes_in_inference = false;  // it gives what it takes
+  bool vanishes_in_inference = false;  // it gives its first input
   bool only_moves = false;             // its outputs are its inputs, in another shape or order
   bool fans_out = false;               // several outputs that are its input; training adds it
   bool is_activation = false;          // a layer may name it as its "activation"

@@ -457,6 +457,30 @@ def loss_cases():
               lambda x, w, _: F.huber_loss(x[0], x[1], delta=0.5), loss=True)
 
 
+def drawn(key, index):
+    """The 32 bits that moil draws for an element, of which the least are dropped (kernels/rows/dropout.cc)."""
+    def mixed(x):
+        x ^= x >> 16
+        x = x * 0x7feb352d & 0xffffffff
+        x ^= x >> 15
+        x = x * 0x846ca68b & 0xffffffff
+        return x ^ x >> 16
+    return mixed(mixed(index ^ key & 0xffffffff) + (key >> 32) & 0xffffffff)
+
+
+def scheduled_sampling_cases():
+    """Of a teacher's rows and the own ones; the test's key is 42."""
+    for dims in [(4, 5), (3, 7, 6), (1, 1), (33, 9, 80)]:
+        *rows, _ = dims
+        count = torch.Size(rows).numel()
+        for rate in (0.0, 0.25, 0.5, 1.0):
+            own = torch.tensor([drawn(42, i) < rate * 2**32 for i in range(count)]).reshape(*rows, 1)
+            layer("scheduled_sampling", {"rate": rate}, [random(*dims), random(*dims)],
+                  lambda x, w, _: torch.where(own, x[1], x[0]))
+        layer("scheduled_sampling", {"rate": 0.5}, [random(*dims), random(*dims)],
+              lambda x, w, _: x[0] + 0 * x[1], training=False)
+
+
 def sgdw(params, lr, momentum, nesterov, weight_decay):
     """Decoupled decay around PyTorch's SGD: shrink first, then step without decay."""
     inner = torch.optim.SGD(params, lr=lr, momentum=momentum, nesterov=nesterov)
@@ -561,7 +585,8 @@ def schedule_cases():
 torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
               pointwise_cases, sequence_cases, axis_cases, pooling_cases, response_norm_cases, resize_cases,
-              joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, padded_cases, stack_cases):
+              joining_cases, loss_cases, optimizer_cases, schedule_cases, recurrent_cases, padded_cases, stack_cases,
+              scheduled_sampling_cases):
     cases()
 network_cases(out, random)
 attention_cases(layer, random)

@@ -88,11 +88,16 @@ void check_training(const Json& c, KernelSelector& kernels) {
   }
 }
 
-// The plan that runs the backbone: nothing kept, weights packed. Batch statistics are training's.
+// Whether its outputs are training's alone: they follow the batch's statistics or a draw.
+bool trains_otherwise(const Json& c) {
+  if (!c.at("training")) return false;
+  return c.at("type") == "scheduled_sampling" ||
+         (c.at("type") == "batch_norm" && !c.at("properties").contains("frozen"));
+}
+
+// The plan that runs the backbone: nothing kept, weights packed.
 void check_inference(const Json& c, KernelSelector& kernels) {
-  const bool batch_statistics =
-      c.at("type") == "batch_norm" && c.at("training") && !c.at("properties").contains("frozen");
-  if (batch_statistics) return;
+  if (trains_otherwise(c)) return;
   SCOPED_TRACE("inference");
   HarnessOptions options;
   options.training = false;
@@ -211,6 +216,7 @@ constexpr const char* kTypes[] = {"add",
                                   "rnn",
                                   "rnn_cell",
                                   "scale",
+                                  "scheduled_sampling",
                                   "sigmoid",
                                   "sigmoid_cross_entropy",
                                   "silu",
