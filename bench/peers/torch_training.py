@@ -1,8 +1,9 @@
 """The peer: trains the same model description with PyTorch, in a process of its own.
 
   torch_training.py --model FILE --batch N --trained LAYER,... [--loss mse] [--clip NORM] [--iterations N] [--threads N]
+                    [--samples FILE]
 
-Plain SGD on random samples; prints one JSON object. The network is what a careful PyTorch user would
+Plain SGD on random samples, or on those of a file as memory_bench takes them; prints one JSON object. The network is what a careful PyTorch user would
 write: activations in place, values dropped after their last use, gradients freed by zero_grad().
 """
 
@@ -259,6 +260,20 @@ def new_batch(inputs, target, loss):
         target.random_(0, 2)
 
 
+class Samples:
+    """Of each sample in a file its first input and its target, as 32-bit floats; again from the first behind the
+    last."""
+
+    def __init__(self, file):
+        self.file = open(file, "rb")
+
+    def fill(self, x, target):
+        for sample in range(len(x)):
+            for part in (x[sample], target[sample]):
+                while self.file.readinto(part.numpy()) == 0:
+                    self.file.seek(0)
+
+
 def train(model, options):
     """Milliseconds of each step after one that warms up."""
     inputs = model.new_inputs(options.batch)
@@ -266,12 +281,15 @@ def train(model, options):
     *positions, last = model.output_dims
     dims = positions if classes else model.output_dims
     target = torch.empty(options.batch, *dims, dtype=torch.long if classes else None)
+    samples = Samples(options.samples) if options.samples else None
     measure = nn.CrossEntropyLoss() if classes else nn.MSELoss()
     trained = [w for w in model.parameters() if w.requires_grad]
     sgd = torch.optim.SGD(trained, lr=1e-4)
     times = []
     for step in range(options.iterations + 1):
         new_batch(inputs, target, options.loss)
+        if samples:
+            samples.fill(inputs[0][0], target)
         began = time.perf_counter()
         sgd.zero_grad(set_to_none=True)
         result = model(*(x for x, _ in inputs))
@@ -293,6 +311,7 @@ def arguments():
     parser.add_argument("--trained", required=True, help="names of the layers that are trained")
     parser.add_argument("--loss", default="softmax_cross_entropy", choices=["softmax_cross_entropy", "mse"])
     parser.add_argument("--clip", type=float, default=0.0, help="the most that the gradients' norm may be; 0: any")
+    parser.add_argument("--samples", type=Path, help="file of the first input's and the target's numbers")
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0)
     return parser.parse_args()

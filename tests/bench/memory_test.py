@@ -5,16 +5,21 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import tarfile
+import tempfile
 import unittest
+import wave
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-from cases.memory import sweep  # noqa: E402
+from cases.memory import speech, sweep  # noqa: E402
 from cases.memory.cases import CASES, PUBLISHED, SEQUENCES, SWEEP_LIMIT  # noqa: E402
 from cases.memory.models import generated  # noqa: E402
-from cases.memory.table import frozen_line  # noqa: E402
+from cases.memory.sequences import DecoderSize  # noqa: E402
+from cases.memory.table import frozen_line, speech_line  # noqa: E402
 from lib.table import mib  # noqa: E402
 from cases.memory.measure import roofline_ms  # noqa: E402
 from cases.memory.swap import check_disk  # noqa: E402
@@ -22,6 +27,7 @@ from cases.memory.swap import check_disk  # noqa: E402
 sys.path.insert(0, str(ROOT / "scripts"))
 from zoo import classic, mobilenet, resnet  # noqa: E402
 
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
@@ -78,6 +84,11 @@ class Report(unittest.TestCase):
     def test_published_figures_belong_to_cases(self) -> None:
         self.assertLessEqual(set(PUBLISHED), {case.title for case in [*CASES, *SEQUENCES]})
 
+    def test_says_what_the_decoder_was_fed(self) -> None:
+        self.assertIn("7 sentences", speech_line([{}, {"speech": "7 sentences"}]))
+        self.assertIn("random", speech_line([{"speech": None}]))
+        self.assertEqual(speech_line([{}]), "")
+
     def test_what_freezing_saves(self) -> None:
         rows = [
             {"model": title, "planned_bytes": size << 20, "peak_rss_bytes": (size + 9) << 20}
@@ -87,8 +98,75 @@ class Report(unittest.TestCase):
         self.assertEqual(frozen_line(rows[:1]), "")
 
 
+@unittest.skipUnless(HAS_NUMPY, "NumPy is not installed")
+class Frames(unittest.TestCase):
+    """A person hums a tone for three quarters of a second, five times, in an archive like the recordings'."""
+
+    HERTZ = 1000.0
+
+    def setUp(self) -> None:
+        import numpy as np
+
+        self.np = np
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        tone = 0.5 * np.sin(2 * np.pi * self.HERTZ * np.arange(6000) / speech.RATE)
+        with tarfile.open(self.folder / "fsdd.tar", "w") as tar:
+            for i in range(5):
+                file = self.folder / f"7_anna_{i}.wav"
+                with wave.open(str(file), "wb") as sound:
+                    sound.setnchannels(1)
+                    sound.setsampwidth(2)
+                    sound.setframerate(speech.RATE)
+                    sound.writeframes((32767 * tone).astype("<i2").tobytes())
+                tar.add(file, f"anna/7/{file.name}")
+
+    def test_are_of_what_is_said_and_then_silence(self) -> None:
+        with mock.patch.object(speech, "FSDD", self.folder / "fsdd.tar"):
+            made = speech.write_speech(self.folder)
+        assert made is not None
+        size = DecoderSize()
+        numbers = self.np.fromfile(made.file, "<f4").reshape(-1, size.frames, 3 * size.mel + 1)
+        self.assertEqual(len(numbers), 4)  # two do not fit into 100 frames, and the last has no next one yet
+        before = numbers.reshape(4, -1)[:, : size.frames * size.mel].reshape(4, size.frames, size.mel)
+        target = numbers.reshape(4, -1)[:, size.frames * size.mel :].reshape(4, size.frames, 2 * size.mel + 1)
+        spoken = 1 + (6000 - speech.WINDOW) // speech.HOP
+        self.assertTrue((target[:, :, : size.mel] == target[:, :, size.mel : -1]).all())
+        self.assertTrue((before[:, 1:] == target[:, :-1, : size.mel]).all())
+        self.assertFalse(before[:, 0].any())
+        self.assertTrue((target[:, :, -1].sum(1) == size.frames - spoken + 1).all())
+        loudest = target[0, :spoken, : size.mel].argmax(1)
+        nearest = speech.mel_filters(size.mel)[round(self.HERTZ * speech.FFT / speech.RATE)].argmax()
+        self.assertEqual(set(loudest.tolist()), {int(nearest)})
+        self.assertTrue(self.np.allclose(target[:, spoken:, : size.mel], self.np.log(speech.SILENCE)))
+
+    def test_every_band_hears_something(self) -> None:
+        self.assertTrue((speech.mel_filters(80).sum(0) > 0).all())
+
+    def test_are_random_without_recordings(self) -> None:
+        with mock.patch.object(speech, "FSDD", self.folder / "none.tar"):
+            self.assertIsNone(speech.write_speech(self.folder))
+
+
 @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
 class Peer(unittest.TestCase):
+    def test_takes_samples_one_after_the_other(self) -> None:
+        import torch
+        from peers.torch_training import Samples
+
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(torch.arange(15.0).numpy().tobytes())  # three samples of 2 and 3 numbers
+            file.flush()
+            x, target = torch.zeros(2, 2), torch.zeros(2, 3)
+            samples = Samples(file.name)
+            samples.fill(x, target)
+            self.assertEqual(x.tolist(), [[0, 1], [5, 6]])
+            self.assertEqual(target.tolist(), [[2, 3, 4], [7, 8, 9]])
+            samples.fill(x, target)
+            self.assertEqual(x.tolist(), [[10, 11], [0, 1]])
+            samples.file.close()
+
     def test_has_the_weights_and_output_of_the_description(self) -> None:
         from peers.torch_training import Model
 

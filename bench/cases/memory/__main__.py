@@ -20,6 +20,7 @@ from cases.memory.half import MODES, run_half
 from cases.memory.measure import Setting, row
 from cases.memory.models import write_generated
 from cases.memory.progress import Progress
+from cases.memory.speech import write_speech
 from cases.memory.swap import check_disk, run_swaps, turns
 from cases.memory.sweep import batches, run_sweep
 from lib.programs import ROOT, ProgramError
@@ -54,7 +55,7 @@ def count(options: argparse.Namespace, parts: tuple[str, ...]) -> int:
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     write_generated(folder)
     quick, swap_folder = options.quick, options.swap_folder.resolve()
-    setting = Setting(folder, 2 if quick else 5, 1 if quick else 2, options.threads, quick)
+    setting = Setting(folder, 2 if quick else 5, 1 if quick else 2, options.threads, quick, write_speech(folder))
     parts = (options.only,) if options.only else PARTS
     if "sequences" in parts:
         check_disk(swap_folder)

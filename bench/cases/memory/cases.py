@@ -20,6 +20,7 @@ class Case:
     loss: str = "softmax_cross_entropy"
     clip: float = 0.0  # the most that the gradients' norm may be; 0: any
     swap_share: float | None = None  # None: it is not run with swap
+    speaks: bool = False  # its samples are speech (speech.py)
     large: bool = False  # two timed steps a run are enough
     quick: bool = False  # also part of --quick
 
@@ -52,7 +53,7 @@ CELLS_SHARE = 0.9
 
 def _decoder(batch: int, quick: bool = False) -> Case:
     case = Case("Tacotron2 decoder, 100 frames", "tacotron2-decoder", batch, loss="mse", clip=1.0)
-    return replace(case, swap_share=CELLS_SHARE, large=True, quick=quick)
+    return replace(case, swap_share=CELLS_SHARE, speaks=True, large=True, quick=quick)
 
 
 def _transformer(batch: int, quick: bool = False) -> Case:

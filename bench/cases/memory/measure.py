@@ -13,6 +13,7 @@ from lib.programs import ROOT, ProgramError, native, run
 
 from .cases import Case
 from .models import path_of
+from .speech import Speech
 
 Figures = dict[str, Any]
 
@@ -29,6 +30,7 @@ class Setting:
     rounds: int
     threads: int
     quick: bool
+    speech: Speech | None = None  # None: random frames
 
 
 def ours(case: Case, setting: Setting, *more: str) -> Figures:
@@ -63,6 +65,7 @@ def row(case: Case, setting: Setting, swap_folder: Path) -> Figures:
     return {
         "model": case.title,
         "batch": case.batch,
+        **({"speech": setting.speech.title if setting.speech else None} if case.speaks else {}),
         **_side(first, ["sorting_bytes", "choosing_peak_rss_bytes", "threads"]),
         **_peer(first[0], [figures for figures in second if figures]),
         **({"swap": swapped_side(swapped)} if swapped else {}),
@@ -136,6 +139,8 @@ def _common(case: Case, setting: Setting) -> list[str]:
         "--iterations": min(setting.iterations, 2) if case.large else setting.iterations,
         "--threads": setting.threads,
     }
+    if case.speaks and setting.speech:
+        words["--samples"] = setting.speech.file
     return [str(word) for pair in words.items() for word in pair]
 
 

@@ -16,7 +16,7 @@ def text(document: Row) -> str:
     if document["quick"]:
         parts[0] += "\nquick: fewer rows, batches and swap modes, 2 timed iterations in place of 2 x 5"
     if document["rows"]:
-        parts.append(rows_table(document["rows"]) + frozen_line(document["rows"]))
+        parts.append(rows_table(document["rows"]) + frozen_line(document["rows"]) + speech_line(document["rows"]))
     swapped = [row for row in document["rows"] if "swap" in row]
     if swapped:
         parts += ["the same with proactive swap", swapped_table(swapped)]
@@ -81,6 +81,14 @@ def frozen_line(rows: list[Row]) -> str:
         f"\n\na frozen layer in the middle saves {mib(planned)} MiB planned, {mib(peak)} MiB measured"
         " (NNTrainer 2024: 24.4 expected, 20.9 measured)"
     )
+
+
+def speech_line(rows: list[Row]) -> str:
+    """What the decoder's frames are; empty if it was not run."""
+    spoken = next((row["speech"] for row in rows if "speech" in row), "")
+    if spoken == "":
+        return ""
+    return f"\n\nthe decoder's frames: {spoken or 'random numbers, for there are no recordings (fsdd.tar) at hand'}"
 
 
 def _cells(row: Row) -> list[str]:

@@ -1,9 +1,10 @@
 // What training a model takes, promised and measured, in a process of its own:
 //   memory_bench --model FILE --batch N [--trainable-layers N] [--swap MODE] [--json]
 //
-// Plain SGD on random samples, the network alone: no data pipeline. What is chosen by measurement
-// is chosen in a child process, as a night finds it recorded: trying things out takes memory that
-// training does not. The peak is this process's VmHWM, from its start to its end.
+// Plain SGD on random samples or on those of a file, the network alone: no data pipeline. What is
+// chosen by measurement is chosen in a child process, as a night finds it recorded: trying things
+// out takes memory that training does not. The peak is this process's VmHWM, from its start to its
+// end.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -36,7 +37,7 @@ json train(Network& network, const BenchOptions& options) {
   SwapStatistics before;
   for (int i = 0; i <= iterations; ++i) {
     if (i == 1) before = network.swap_statistics();
-    fill_inputs(network, static_cast<std::uint64_t>(i));
+    fill_inputs(network, options, static_cast<std::uint64_t>(i));
     const auto start = std::chrono::steady_clock::now();
     network.train_step(static_cast<std::uint64_t>(i), sgd.get());
     if (i > 0) times.push_back(milliseconds_since(start));
@@ -135,6 +136,8 @@ int main(int argc, char** argv) {
       .check(moil::cli::positive());
   app.add_flag("--measured", options.measured,
                "measure the orders and the disk, and choose each lookahead by that");
+  app.add_option("--samples", options.samples,
+                 "file of samples, each its first input and its target, as 32-bit floats");
   app.add_option("--profile", options.profile,
                  "file of kernels measured before; what is measured is added");
   app.add_flag("--json", json, "print one JSON object, on one line");

@@ -24,6 +24,7 @@ struct BenchOptions {
   std::size_t budget_bytes = 0;
   SwapOptions swap;
   std::filesystem::path swap_folder;
+  std::filesystem::path samples;  // of each the first input and the target; random if empty
   bool measured = false;          // swap by measured times
   std::filesystem::path profile;  // kernels that were measured before, and are now; none if empty
 };

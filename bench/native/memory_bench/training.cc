@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 #include "base/error.h"
@@ -125,7 +126,7 @@ std::vector<double> measure_orders(Network& network, const BenchOptions& options
   std::vector<double> seconds(static_cast<std::size_t>(network.plan().last_order()) + 1);
   for (std::uint64_t step = 0; step <= kMeasuredSteps; ++step) {
     if (step == 1) network.measure_orders(&seconds);  // the first warms up
-    fill_inputs(network, step);
+    fill_inputs(network, options, step);
     network.train_step(step, sgd.get());
   }
   for (double& s : seconds) s /= kMeasuredSteps;
@@ -229,9 +230,30 @@ std::size_t target_width(const Dims& dims) {
   return static_cast<std::size_t>(dims.rank() == 3 ? dims.back() : dims.elements_per_sample());
 }
 
-}  // namespace
+// Read where they are needed, so that they take no memory beside the network's.
+void read_samples(Network& network, const std::filesystem::path& path, std::uint64_t step) {
+  const std::size_t targets = network.inputs() - 1;
+  const Dims &input = network.input_info(0).dims, &target = network.input_info(targets).dims;
+  const auto bytes = [](std::int64_t floats) {
+    return static_cast<std::streamsize>(floats) * std::streamsize{sizeof(float)};
+  };
+  const std::int64_t in = input.elements_per_sample(), out = target.elements_per_sample();
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg(), sample = bytes(in + out);
+  if (!file || size == 0 || size % sample != 0)
+    throw Error(ErrorCode::kInvalidArgument, path.string() + " does not hold samples of " +
+                                                 std::to_string(in) + " and " +
+                                                 std::to_string(out) + " numbers");
+  auto next = static_cast<std::streamoff>(step) * input[0];
+  for (std::int64_t i = 0; i < input[0]; ++i, ++next) {
+    file.seekg(next % (size / sample) * sample);
+    file.read(reinterpret_cast<char*>(network.input(0) + i * in), bytes(in));
+    file.read(reinterpret_cast<char*>(network.input(targets) + i * out), bytes(out));
+  }
+  if (!file) throw Error(ErrorCode::kIo, "cannot read " + path.string());
+}
 
-void fill_inputs(Network& network, std::uint64_t step) {
+void fill_at_random(Network& network, std::uint64_t step) {
   auto state = static_cast<std::uint32_t>(step) * 2654435761U + 12345U;
   const auto next = [&state] { return (state = state * 1664525U + 1013904223U) >> 16; };
   const std::size_t target = network.inputs() - 1;
@@ -253,6 +275,13 @@ void fill_inputs(Network& network, std::uint64_t step) {
   std::fill(values, values + targets, 0.0F);
   const std::size_t row = target_width(dims);
   for (std::size_t at = 0; at < targets; at += row) values[at + next() % row] = 1.0F;
+}
+
+}  // namespace
+
+void fill_inputs(Network& network, const BenchOptions& options, std::uint64_t step) {
+  fill_at_random(network, step);
+  if (!options.samples.empty()) read_samples(network, options.samples, step);
 }
 
 std::unique_ptr<WeightUpdater> make_sgd(const BenchOptions& options) {

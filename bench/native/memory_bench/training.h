@@ -43,8 +43,10 @@ void warm_libraries(int threads);
 // Allocates it and gives it fresh weights, one at a time.
 void start(Network& network);
 
-// Samples of small values, and one-hot targets; a function of the step.
-void fill_inputs(Network& network, std::uint64_t step);
+// Samples of small values, and one-hot targets; or, of the first input and the target, those that
+// the options name, one after the other. A function of the step. kInvalidArgument if that file
+// holds no such samples.
+void fill_inputs(Network& network, const BenchOptions& options, std::uint64_t step);
 
 // Plain SGD, clipped if the options want that.
 [[nodiscard]] std::unique_ptr<WeightUpdater> make_sgd(const BenchOptions& options);
