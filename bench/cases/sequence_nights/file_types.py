@@ -32,7 +32,6 @@ KNOWN = [
     ("python3-docutils", "**/*.py", "python"),
     ("perl-modules-5.36", "**/*.pm", "perl"),
     ("libruby3.1", "**/*.rb", "ruby"),
-    ("tcl8.6", "**/*.tcl", "tcl"),
     ("libtcl8.6", "**/*.tcl", "tcl"),
     ("libc6-dev", "usr/include/**/*.h", "c"),
     ("libjs-mathjax", "**/*.js", "javascript"),
@@ -76,8 +75,15 @@ def magika(folder: Path) -> Path:
     return kept
 
 
+def unpacked(package: str, folder: Path) -> Path:
+    """With all that is taken of it, at once."""
+    wanted = [pattern for name, pattern, _ in KNOWN if name == package]
+    wanted += [pattern for _, pattern, *sources in NEW if package in sources]
+    return folder / package if (folder / package).is_dir() else fetch(package, folder, *wanted)
+
+
 def files_of(package: str, pattern: str, most: int, folder: Path) -> list[Path]:
-    found = [file for file in sorted(fetch(package, folder).glob(pattern)) if file.is_file() and not file.is_symlink()]
+    found = [file for file in sorted(unpacked(package, folder).glob(pattern)) if file.is_file() and not file.is_symlink()]
     random.Random(1).shuffle(found)
     return found[:most]
 

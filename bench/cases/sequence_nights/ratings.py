@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,9 +11,10 @@ from typing import Any
 from lib.daemon import Daemon, closed_window
 from lib.jobs import shortest
 from lib.moilctl import Moilctl
-from lib.programs import ROOT, program, run
+from lib.programs import program, run
 from lib.records.r_data import data_frame
 from lib.say import say
+from lib.texts.packages import fetch
 
 from .told import told
 
@@ -43,8 +43,7 @@ def nights(quick: bool) -> list[dict[str, Any]]:
 
 
 def _ratings(folder: Path) -> list[Rating]:
-    subprocess.run([ROOT / "scripts/fetch-package", "r-cran-dslabs", folder / "package"], check=True)
-    frame = data_frame(folder / "package" / _DATA, "movielens")
+    frame = data_frame(fetch("r-cran-dslabs", folder, f"{_DATA}.*") / _DATA, "movielens")
     return sorted(zip(frame["userId"], frame["movieId"], frame["rating"]))
 
 

@@ -11,24 +11,27 @@ from lib.programs import ROOT
 from lib.records.r_data import data_frame
 
 NOVELS = ("emma", "mansfieldpark", "northangerabbey", "persuasion", "prideprejudice", "sensesensibility")
+PAGES = "usr/share/man/man*/*.gz"
 
 
-def fetch(package: str, folder: Path) -> Path:
-    """The folder that its files were unpacked into."""
-    subprocess.run([ROOT / "scripts" / "fetch-package", package, folder / package], check=True)
+def fetch(package: str, folder: Path, *patterns: str) -> Path:
+    """The folder that its files of these patterns (as glob() has them) were unpacked into."""
+    wanted = [pattern.replace("**/", "*") for pattern in patterns]
+    subprocess.run([ROOT / "scripts" / "fetch-package", package, folder / package, *wanted], check=True)
     return folder / package
 
 
 def novels(folder: Path) -> dict[str, str]:
     """Jane Austen's six, from r-cran-janeaustenr."""
-    database = fetch("r-cran-janeaustenr", folder) / "usr/lib/R/site-library/janeaustenr/data/Rdata"
+    data = "usr/lib/R/site-library/janeaustenr/data/Rdata"
+    database = fetch("r-cran-janeaustenr", folder, f"{data}.*") / data
     return {name: "\n".join(str(line) for line in data_frame(database, name)) for name in NOVELS}
 
 
 def manual_pages(folder: Path, package: str = "manpages") -> dict[str, str]:
     """The sources of manual pages, troff."""
     pages = {}
-    for file in sorted((fetch(package, folder) / "usr/share/man").glob("man*/*.gz")):
+    for file in sorted(fetch(package, folder, PAGES).glob(PAGES)):
         if not file.is_symlink():
             pages[file.stem] = gzip.decompress(file.read_bytes()).decode(errors="replace")
     return pages
