@@ -10,15 +10,16 @@ namespace moil::night {
 namespace {
 
 // Layers with a row for each symbol.
-std::vector<std::string> layers_of_symbols(const StoredModel& model) {
+template <class Model>
+std::vector<std::string> layers_of_symbols(const Model& model) {
   std::vector<std::string> layers = input_tables(model.description);
   if (model.task->teaches_itself()) layers.push_back(find_classifier(model.description));
   return layers;
 }
 
-}  // namespace
-
-void learn_symbols(StoredModel& model, const std::vector<std::string>& fresh) {
+// add_rows(layers that want them, rows that are known, rows).
+template <class Model, class AddRows>
+void learn(Model& model, const std::vector<std::string>& fresh, const AddRows& add_rows) {
   const std::vector<std::string> layers = layers_of_symbols(model);
   const bool is_shared = std::ranges::any_of(
       layers, [&](const std::string& layer) { return shares_weights(model.description, layer); });
@@ -31,10 +32,29 @@ void learn_symbols(StoredModel& model, const std::vector<std::string>& fresh) {
     resize_classifier(model.description, rows);
     model.task = sequence_task_of(*model.kind);
   }
-  const TensorShapes shapes = model.weights.shapes();
-  for (const auto& [weight, dims] : shapes)
-    for (const std::string& layer : layers)
-      if (weight.starts_with(layer + ".")) model.weights.add_rows(weight, known, rows);
+  add_rows(layers, known, rows);
+}
+
+bool is_of_one(const std::string& weight, const std::vector<std::string>& layers) {
+  return std::ranges::any_of(
+      layers, [&](const std::string& layer) { return weight.starts_with(layer + "."); });
+}
+
+}  // namespace
+
+void learn_symbols(StoredModel& model, const std::vector<std::string>& fresh) {
+  learn(model, fresh, [&](const auto& layers, std::int64_t known, std::int64_t rows) {
+    const TensorShapes shapes = model.weights.shapes();
+    for (const auto& [name, dims] : shapes)
+      if (is_of_one(name, layers)) model.weights.add_rows(name, known, rows);
+  });
+}
+
+void learn_symbols(ModelBundle& model, const std::vector<std::string>& fresh) {
+  learn(model, fresh, [&](const auto& layers, std::int64_t known, std::int64_t rows) {
+    for (auto& [name, tensor] : model.weights)
+      if (is_of_one(name, layers)) give_rows(tensor, known, rows);
+  });
 }
 
 }  // namespace moil::night

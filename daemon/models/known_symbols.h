@@ -13,5 +13,6 @@ namespace moil::night {
 // model answers as before until it is trained. Does nothing to a model that shares the weights of
 // such a layer with another: there they stay unknown.
 void learn_symbols(StoredModel& model, const std::vector<std::string>& fresh);
+void learn_symbols(ModelBundle& model, const std::vector<std::string>& fresh);
 
 }  // namespace moil::night

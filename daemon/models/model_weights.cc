@@ -8,6 +8,15 @@
 
 namespace moil::night {
 
+void give_rows(NamedTensor& weight, std::int64_t known, std::int64_t rows) {
+  std::int64_t& has = weight.dims.at(0);
+  const auto width = static_cast<std::int64_t>(weight.data.size()) / std::max<std::int64_t>(1, has);
+  has = std::max(has, rows);
+  weight.data.resize(static_cast<std::size_t>(has * width));
+  for (std::int64_t row = known; row < has; ++row)
+    std::copy_n(weight.data.begin(), width, weight.data.begin() + row * width);
+}
+
 ModelWeights::ModelWeights(const std::filesystem::path& file)
     : file_(std::make_shared<const SafetensorsFile>(file)), shapes_(file_->shapes()) {}
 
@@ -20,13 +29,7 @@ NamedTensor ModelWeights::stored(const std::string& name) const {
 NamedTensor ModelWeights::read(const std::string& name) const {
   NamedTensor tensor = stored(name);
   const auto given = known_rows_.find(name);
-  if (given == known_rows_.end()) return tensor;
-  const auto width =
-      static_cast<std::int64_t>(tensor.data.size()) / std::max<std::int64_t>(1, tensor.dims.at(0));
-  tensor.dims = shapes_.at(name);
-  tensor.data.resize(static_cast<std::size_t>(tensor.dims[0] * width));
-  for (std::int64_t row = given->second; row < tensor.dims[0]; ++row)
-    std::copy_n(tensor.data.begin(), width, tensor.data.begin() + row * width);
+  if (given != known_rows_.end()) give_rows(tensor, given->second, shapes_.at(name).at(0));
   return tensor;
 }
 

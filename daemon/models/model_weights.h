@@ -18,6 +18,9 @@ namespace moil::night {
 // The weights that a part of a model owns, as it describes them, from wherever they are.
 using WeightsOfPart = std::function<WeightMap(const ModelDescription& part)>;
 
+// Gives a weight so many rows, if it has fewer; those from `known` on become as its first.
+void give_rows(NamedTensor& weight, std::int64_t known, std::int64_t rows);
+
 class ModelWeights {
  public:
   ModelWeights() = default;
@@ -30,8 +33,7 @@ class ModelWeights {
   [[nodiscard]] WeightMap of(const ModelDescription& part) const;
   // To be kept in memory, instead of what the file says or beside it.
   void change(const std::string& name, NamedTensor tensor);
-  // Gives a weight so many rows, if it has fewer. Those from `known` on are as its first; they are
-  // made whenever they are read.
+  // As give_rows() does, whenever the weight is read.
   void add_rows(const std::string& name, std::int64_t known, std::int64_t rows);
 
   // The sizes in memory: bytes() counts all weights, changed_bytes() those that are there.

@@ -47,9 +47,9 @@ void add_train(cli::Command app, Arguments& a) {
                    "hidden layers, ids a table of rows and one, text for --task sequence two of "
                    "LSTM");
   cli::Option from = train.add_option(
-      "--from=DIR", a.training.from,
+      "--from=DIR", a.from,
       "From a model's folder, as moil-onnx import writes one; where its labels are "
-      "others, with a fresh classifier");
+      "others, with a fresh classifier; ids and characters that it does not know get rows");
   train
       .add_option("--trainable-layers", a.training.trainable_layers,
                   "n of LF(n): of --from, the last so many layers learn; all if left out")

@@ -13,7 +13,7 @@ namespace moil::pretrain {
 
 struct Arguments {
   SelectionOptions selection;
-  std::string out, model, pack, json;
+  std::string out, model, from, pack, json;
   PretrainingOptions training;
   std::string task, optimizer, schedule = "cosine", class_names, preprocessing, loss = "squares";
   std::optional<double> learning_rate, momentum, weight_decay, held_out;

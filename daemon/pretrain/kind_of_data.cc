@@ -121,12 +121,7 @@ data::KindPtr default_kind(const ModelDescription& model, const data::SampleData
 
 // With what the samples that train have beside it.
 data::KindPtr with_symbols_of(const data::KindPtr& kind, const data::SampleDataset& dataset) {
-  if (!kind->can_learn_symbols()) return kind;
-  std::set<std::string> found;
-  for (const std::size_t i : data::samples_of(dataset, data::Split::kTrain))
-    for (std::string& symbol : kind->unknown_symbols(dataset.encoded(i), dataset.name(i)))
-      found.insert(std::move(symbol));
-  return kind->with_symbols({found.begin(), found.end()});
+  return kind->can_learn_symbols() ? kind->with_symbols(unknown_symbols(*kind, dataset)) : kind;
 }
 
 data::KindPtr described_kind(const nlohmann::json& preprocessing,
@@ -142,6 +137,16 @@ data::KindPtr described_kind(const nlohmann::json& preprocessing,
 std::string shown(const std::vector<Dims>& inputs) { return nlohmann::json(inputs).dump(); }
 
 }  // namespace
+
+std::vector<std::string> unknown_symbols(const data::Kind& kind,
+                                         const data::SampleDataset& dataset) {
+  if (!kind.can_learn_symbols()) return {};
+  std::set<std::string> found;
+  for (const std::size_t i : data::samples_of(dataset, data::Split::kTrain))
+    for (std::string& symbol : kind.unknown_symbols(dataset.encoded(i), dataset.name(i)))
+      found.insert(std::move(symbol));
+  return {found.begin(), found.end()};
+}
 
 data::KindPtr kind_of_data(const ModelDescription& model, const data::SampleDataset& dataset,
                            const KindOptions& options) {

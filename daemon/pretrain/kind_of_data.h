@@ -1,6 +1,9 @@
 // What the samples of a dataset are to a model that has seen none of them yet.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/json/json.h"
 #include "datasets/kinds/kind.h"
 #include "datasets/samples/dataset.h"
@@ -24,5 +27,10 @@ struct KindOptions {
 [[nodiscard]] data::KindPtr kind_of_data(const ModelDescription& model,
                                          const data::SampleDataset& dataset,
                                          const KindOptions& options);
+
+// What the samples that train have that the kind does not know, sorted; none of a kind that cannot
+// learn it. kBadData names a sample that cannot be read.
+[[nodiscard]] std::vector<std::string> unknown_symbols(const data::Kind& kind,
+                                                       const data::SampleDataset& dataset);
 
 }  // namespace moil::pretrain

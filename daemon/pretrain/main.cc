@@ -62,7 +62,7 @@ bool takes_any_file(const moil::data::Kind* kind) {
 // What the user says of samples; null if it follows from the data.
 moil::data::KindPtr kind_said(const Arguments& a) {
   const auto& options = a.training;
-  if (!options.from.empty()) return moil::night::open_model_folder(options.from).kind;
+  if (options.from) return options.from->kind;
   if (options.kind.preprocessing.is_null()) return nullptr;
   return moil::data::kind_from_json(options.kind.preprocessing);
 }
@@ -105,13 +105,13 @@ void train(Arguments& a) {
   if (!a.json.empty()) require_writable(a.json);
   Progress progress;
   const auto result = moil::pretrain::pretrain(
-      selection, a.training, out,
+      selection, std::move(a.training), out,
       {[&](const moil::pretrain::EpochReport& epoch) { progress.show_epoch(epoch); },
        [&](std::int64_t done, std::int64_t all) { progress.show_features(done, all); }});
   const std::string took = progress.took();
   moil::night::write_model_folder(out / "model", result.bundle);
   moil::data::write_sample_pack(out / "pack", selection, result.bundle.kind,
-                                pack_options(a.training.task == "tag"));
+                                pack_options(result.bundle.task->name() == "tag"));
   moil::publish(out / "model");
   moil::publish_content(out / "pack");
   if (!a.json.empty()) {

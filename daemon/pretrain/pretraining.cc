@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "daemon/models/known_symbols.h"
 #include "daemon/models/sequence_of_kind.h"
 #include "daemon/night/judge/judge.h"
 #include "daemon/night/maps/head_slice.h"
@@ -64,12 +65,13 @@ std::vector<std::string> output_names(const PretrainingOptions& options,
   return options.task == "predict" ? options.outputs : dataset.classes();
 }
 
-night::ModelBundle beginning(const data::SampleDataset& dataset,
-                             const PretrainingOptions& options) {
+// Takes the model that the options begin with.
+night::ModelBundle beginning(const data::SampleDataset& dataset, PretrainingOptions& options) {
   std::vector<std::string> labels = output_names(options, dataset);
   night::ModelBundle model;
-  if (!options.from.empty()) {
-    model = night::read_model_folder(options.from);
+  if (options.from) {
+    model = std::move(*options.from);
+    night::learn_symbols(model, unknown_symbols(*model.kind, dataset));
   } else {
     model.description = complete_model(options.model.empty()
                                            ? usual_network(dataset, options.task, options.kind.ids)
@@ -81,6 +83,13 @@ night::ModelBundle beginning(const data::SampleDataset& dataset,
   const TaskPtr task = task_of(options, dataset, labels.size(), *model.kind);
   give_labels(model, std::move(labels), task, options.trainer.seed);
   return model;
+}
+
+// The tables learn whatever else does: in them alone is what the model does not know yet.
+Freeze freeze_of(const night::ModelBundle& model, std::optional<int> trainable_layers) {
+  Freeze freeze = freeze_all_but_last(model.description, trainable_layers);
+  if (model.kind->can_learn_symbols()) train_tables(model.description, freeze);
+  return freeze;
 }
 
 // Hidden ids teach what there is to say of one that nobody knows.
@@ -120,14 +129,14 @@ std::string hidden_by_accuracy(const json& result) {
 class Pretraining {
  public:
   // `out` gets a folder of feature maps while layers are frozen.
-  Pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
+  Pretraining(const data::SampleDataset& dataset, PretrainingOptions options,
               const std::filesystem::path& out, const PretrainingEvents& events)
       : dataset_(dataset),
-        options_(options),
+        options_(std::move(options)),
         events_(events),
-        bundle_(beginning(dataset, options)),
-        augmentation_(as_usual(options.augmentation, *bundle_.kind)),
-        freeze_(freeze_all_but_last(bundle_.description, options.trainable_layers)),
+        bundle_(beginning(dataset, options_)),
+        augmentation_(as_usual(options_.augmentation, *bundle_.kind)),
+        freeze_(freeze_of(bundle_, options_.trainable_layers)),
         head_(night::head_slice(bundle_.description, freeze_)),
         backbone_(
             bundle_.description,
@@ -137,7 +146,7 @@ class Pretraining {
     origins_.global_samples = &dataset;
     train_ = with_parts(samples_of(dataset, data::Split::kTrain, nullptr));
     groups_[""] = with_parts(samples_of(dataset, data::Split::kValidation, nullptr));
-    for (const auto& [name, classes] : options.groups)
+    for (const auto& [name, classes] : options_.groups)
       groups_[name] = with_parts(samples_of(dataset, data::Split::kValidation, &classes));
     data::Mix all;
     all.classes = dataset.classes();
@@ -267,7 +276,7 @@ class Pretraining {
   }
 
   const data::SampleDataset& dataset_;
-  const PretrainingOptions& options_;
+  PretrainingOptions options_;
   const PretrainingEvents& events_;
   night::ModelBundle bundle_;
   const night::Augmentation augmentation_;
@@ -309,13 +318,13 @@ void make_folder(const std::filesystem::path& folder) {
 
 void check_pretraining(const data::SampleDataset& dataset, const PretrainingOptions& options,
                        const std::filesystem::path& out) {
-  if (!options.model.empty() && !options.from.empty())
+  if (!options.model.empty() && options.from)
     throw Error(ErrorCode::kInvalidArgument,
                 "a training begins with --model, a network's description, or with --from, a "
                 "model's folder, not with both");
-  if (options.model.empty() && options.from.empty())
+  if (options.model.empty() && !options.from)
     (void)usual_network(dataset, options.task, options.kind.ids);
-  if (options.trainable_layers && options.from.empty())
+  if (options.trainable_layers && !options.from)
     throw Error(ErrorCode::kInvalidArgument,
                 "--trainable-layers leaves layers as they are, which is for a model that has "
                 "learned; begin --from one");
@@ -343,11 +352,11 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
   make_folder(out);
 }
 
-PretrainingResult pretrain(const data::SampleDataset& dataset, const PretrainingOptions& options,
+PretrainingResult pretrain(const data::SampleDataset& dataset, PretrainingOptions options,
                            const std::filesystem::path& out, const PretrainingEvents& events) {
-  if (!is_tagging(options)) return Pretraining(dataset, options, out, events).run();
+  if (!is_tagging(options)) return Pretraining(dataset, std::move(options), out, events).run();
   const data::SplitLabels tagged(dataset, data::kLabelSeparator);
-  return Pretraining(tagged, options, out, events).run();
+  return Pretraining(tagged, std::move(options), out, events).run();
 }
 
 namespace {

@@ -21,9 +21,11 @@
 namespace moil::pretrain {
 
 struct PretrainingOptions {
-  // A network's description (docs/model-format.md), or a model's folder; its classifier is
-  // resized, and fresh if its labels were others. If both are empty: usual_network().
-  std::filesystem::path model, from;
+  // A network's description (docs/model-format.md), or a model; its classifier is resized, and
+  // fresh if its labels were others, and its tables get rows for ids and characters that it does
+  // not know. If both are empty: usual_network().
+  std::filesystem::path model;
+  std::optional<night::ModelBundle> from;
   std::optional<int> trainable_layers;  // LF(n), of `from`; empty: all
   TrainerConfig trainer;
   // Groups of classes whose accuracy is told apart: "global" -> {"0", "1"}.
@@ -71,7 +73,7 @@ void check_pretraining(const data::SampleDataset& dataset, const PretrainingOpti
 // For "tag", a class of the dataset is a list of labels (split_labels.h). Feature maps of
 // frozen layers lie in a folder in `out` meanwhile. Throws what its parts throw.
 [[nodiscard]] PretrainingResult pretrain(const data::SampleDataset& dataset,
-                                         const PretrainingOptions& options,
+                                         PretrainingOptions options,
                                          const std::filesystem::path& out,
                                          const PretrainingEvents& events);
 

@@ -32,7 +32,7 @@ nlohmann::json read_json(const std::filesystem::path& file) {
   return json;
 }
 
-bool has_usual_network(const Arguments& a) { return a.model.empty() && a.training.from.empty(); }
+bool has_usual_network(const Arguments& a) { return a.model.empty() && a.from.empty(); }
 
 // What is left out is as the network has it.
 void set_trainer(Arguments& a, const Selection& selection) {
@@ -64,6 +64,7 @@ std::string task_of(const Arguments& a, const Selection& selection) {
 void settle_before_data(Arguments& a) {
   parse_groups(a);
   a.training.model = a.model;
+  if (!a.from.empty()) a.training.from = night::read_model_folder(a.from);
   a.training.trainer.schedule.kind = schedule_kind(a.schedule);
   if (!a.task.empty()) a.selection.labels_are_classes = a.task == "classify";
   a.training.may_be_one_class = !a.selection.classes.empty();

@@ -5,8 +5,8 @@
 
 namespace moil::pretrain {
 
-// What can be known before there are samples: the settings of `selection` among them.
-// kInvalidArgument, kBadData.
+// What can be known before there are samples: the settings of `selection` among them, and the
+// model to begin with. kInvalidArgument, kBadData, and what reading that throws.
 void settle_before_data(Arguments& arguments);
 // The rest, by the samples that there are.
 void settle_by(const Selection& selection, Arguments& arguments);

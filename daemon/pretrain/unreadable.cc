@@ -109,7 +109,7 @@ std::vector<Unreadable> unreadable_in(const data::SampleDataset& dataset, const 
 Trial trial_for(const data::KindPtr& kind) { return trial_of_kind(kind); }
 
 Trial trial_for(const PretrainingOptions& options, const data::SampleDataset& dataset) {
-  if (!options.from.empty()) return trial_of_kind(night::open_model_folder(options.from).kind);
+  if (options.from) return trial_of_kind(options.from->kind);
   const ModelDescription model = options.model.empty()
                                      ? usual_network(dataset, options.task, options.kind.ids)
                                      : complete_model(read_model(options.model));

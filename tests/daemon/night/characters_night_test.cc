@@ -99,12 +99,15 @@ TEST(LearnSymbols, ANewCharacterBeginsAsAnyOther) {
   write_model_folder(folder / "model", bundle);
   StoredModel model = open_model_folder(folder / "model");
   learn_symbols(model, {"x", "y"});
+  ModelBundle in_memory = bundle;
+  learn_symbols(in_memory, {"x", "y"});
   EXPECT_EQ(model.kind->symbols(), 6);
   for (const auto& [name, width] :
        {std::pair{"table.weight", 4}, {"next.weight", 12}, {"next.bias", 1}}) {
     const std::vector<float> grown = model.weights.read(name).data;
     const std::vector<float>& known = bundle.weights.at(name).data;
     ASSERT_EQ(grown.size(), static_cast<std::size_t>(6 * width)) << name;
+    EXPECT_EQ(in_memory.weights.at(name).data, grown) << name;
     EXPECT_TRUE(std::equal(known.begin(), known.end(), grown.begin())) << name;
     for (const int row : {4, 5})
       EXPECT_TRUE(std::equal(known.begin(), known.begin() + width, grown.begin() + row * width))

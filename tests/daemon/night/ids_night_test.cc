@@ -191,6 +191,8 @@ TEST(IdsModelFolder, RowsToSpareAreTakenFirst) {
   write_model_folder(folder / "model", bundle);
   StoredModel model = open_model_folder(folder / "model");
   learn_symbols(model, {"item=2"});
+  ModelBundle in_memory = bundle;
+  learn_symbols(in_memory, {"item=2"});
   EXPECT_EQ(model.kind->symbols(), 4);
   EXPECT_EQ(table_rows(model.description, "table"), 10);
   const NamedTensor table = model.weights.read("table.weight");
@@ -198,6 +200,8 @@ TEST(IdsModelFolder, RowsToSpareAreTakenFirst) {
   EXPECT_EQ(table.dims, (std::vector<std::int64_t>{10, 4}));
   EXPECT_TRUE(std::equal(before.begin(), before.begin() + 12, table.data.begin()));
   EXPECT_TRUE(std::equal(before.begin(), before.begin() + 4, table.data.begin() + 12));
+  EXPECT_EQ(in_memory.weights.at("table.weight").data, table.data);
+  EXPECT_EQ(in_memory.kind->to_json(), model.kind->to_json());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/files/file.h"
 #include "daemon/pretrain/reconciliation.h"
+#include "datasets/tables/csv_table.h"
 #include "engine/io/model_json.h"
 #include "engine/model/surgery.h"
 #include "tests/daemon/night/support.h"
@@ -41,10 +42,11 @@ TEST(Pretraining, WhatWouldBeRefusedAfterwardsIsRefusedBefore) {
   PretrainingOptions options;
   const auto neither = refusal(good, options, temp / "out", ErrorCode::kInvalidArgument);
   EXPECT_THAT(neither, HasSubstr("numbers alone need neither"));
-  options.model = options.from = "model.json";
+  options.model = "model.json";
+  options.from = night::small_bundle();
   const auto both = refusal(good, options, temp / "out", ErrorCode::kInvalidArgument);
   EXPECT_THAT(both, HasSubstr("not with both"));
-  options.from.clear();
+  options.from.reset();
   options.trainable_layers = 1;
   EXPECT_THAT(refusal(good, options, temp / "out", ErrorCode::kInvalidArgument),
               HasSubstr("--trainable-layers"));
@@ -88,10 +90,9 @@ TEST(Pretraining, WithNothingHeldOutAccuracyIsNotMeasured) {
 TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
   const TempFolder temp;
   const night::ModelBundle base = night::small_bundle();
-  night::write_model_folder(temp / "model", base);
   std::filesystem::create_directories(temp / "out");
   PretrainingOptions options;
-  options.from = temp / "model";
+  options.from = base;
   options.trainable_layers = 1;
   options.trainer.epochs = 2;
   options.trainer.batch = 2;
@@ -110,6 +111,63 @@ TEST(Pretraining, FromAModelTheLastLayersLearnTheDatasClasses) {
     else
       EXPECT_EQ(now.data, tensor.data) << name;
   }
+}
+
+// A user and an item, and what the user said of it.
+std::string record(const std::string& user, const std::string& item, const std::string& stars) {
+  return user + "," + item + "," + stars + "\n";
+}
+
+night::ModelBundle pretrained_on(const TempFolder& temp, const std::string& records,
+                                 PretrainingOptions options) {
+  write_file_atomic(temp / "t.csv", "user,item,label\n" + records);
+  const data::CsvTable table(temp / "t.csv", {.label_column = "label", .split = {0, 0, false}});
+  std::filesystem::create_directories(temp / "out");
+  options.task = "predict";
+  options.outputs = {"stars"};
+  options.trainer.epochs = 2;
+  options.trainer.batch = 2;
+  return pretrain(table, std::move(options), temp / "out", {}).bundle;
+}
+
+std::vector<float> row_of(const night::ModelBundle& model, std::size_t number) {
+  const NamedTensor& table = model.weights.at("table.weight");
+  const auto width = static_cast<std::size_t>(table.dims.at(1));
+  const auto begin = table.data.begin() + static_cast<std::ptrdiff_t>(number * width);
+  return {begin, begin + static_cast<std::ptrdiff_t>(width)};
+}
+
+TEST(Pretraining, FromAModelOfIdsNewOnesGetRowsThatLearn) {
+  const TempFolder temp;
+  const night::ModelBundle base =
+      pretrained_on(temp, record("ann", "1", "2.5") + record("bob", "2", "4.5"), {});
+  EXPECT_EQ(base.kind->symbols(), 5);
+  const std::string known = record("ann", "1", "3.5");
+  const std::string fresh = record("zoe", "1", "1.5") + record("cy", "9", "5");
+  for (const bool frozen : {false, true}) {
+    PretrainingOptions options;
+    options.from = base;
+    if (frozen) options.trainable_layers = 1;
+    const night::ModelBundle made = pretrained_on(temp, known + fresh, options);
+    EXPECT_EQ(made.kind->to_json().at("ids"),
+              nlohmann::json(
+                  {"user=ann", "user=bob", "item=1", "item=2", "item=9", "user=cy", "user=zoe"}));
+    EXPECT_EQ(table_rows(made.description, "table"), 8);
+    EXPECT_EQ(made.weights.at("table.weight").dims.at(0), 8);
+    EXPECT_EQ(row_of(made, 2), row_of(base, 2)) << "bob's, of whom nothing is told";
+    for (const std::size_t row : {5, 6, 7}) EXPECT_NE(row_of(made, row), row_of(base, 0)) << row;
+    EXPECT_EQ(made.weights.at("hidden.weight").data == base.weights.at("hidden.weight").data,
+              frozen);
+  }
+}
+
+TEST(Pretraining, FromAModelOfIdsKnownOnesGetNoneAgain) {
+  const TempFolder temp;
+  const std::string records = record("ann", "1", "2.5") + record("bob", "2", "4.5");
+  PretrainingOptions options;
+  options.from = pretrained_on(temp, records, {});
+  const nlohmann::json kind = options.from->kind->to_json();
+  EXPECT_EQ(pretrained_on(temp, records, options).kind->to_json(), kind);
 }
 
 // Each run measures which kernels are fastest; they differ in the last bits.
