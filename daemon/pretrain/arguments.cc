@@ -96,14 +96,14 @@ void add_train(cli::Command app, Arguments& a) {
       .check(cli::positive());
   train.add_option("--batch", t.batch).check(cli::positive()).capture_default_str();
   train.add_option("--optimizer", a.optimizer,
-                   "sgd, sgdw, adam or adamw; sgd if left out, adamw for numbers without a "
-                   "described network");
+                   "sgd, sgdw, adam or adamw; sgd if left out, adamw for numbers and text without "
+                   "a described network");
   train.add_option("--learning-rate", a.learning_rate,
                    "If left out, 0.003 for adam and adamw, else 0.1");
   train.add_option("--momentum", a.momentum, "For sgd and sgdw; 0.9 if left out");
   train.add_option("--weight-decay", a.weight_decay,
-                   "If left out, 0; for numbers without a described network up to 3, the more the "
-                   "fewer they are");
+                   "If left out, 0; without a described network 0.01 for text, and for numbers up "
+                   "to 3, the more the fewer they are");
   train.add_option("--schedule", a.schedule, "constant, step, cosine or exponential")
       .capture_default_str();
   train.add_option("--seed", t.seed).capture_default_str();

@@ -38,7 +38,8 @@ bool has_usual_network(const Arguments& a) { return a.model.empty() && a.from.em
 void set_trainer(Arguments& a, const Selection& selection) {
   const bool is_usual = has_usual_network(a);
   TrainerConfig& trainer = a.training.trainer;
-  const auto usual = usual_training(selection.size(), trainer.batch, selection.columns_are_ids());
+  const auto usual =
+      usual_training(selection.size(), trainer.batch, a.training.task, selection.columns_are_ids());
   if (a.optimizer.empty()) a.optimizer = is_usual ? "adamw" : "sgd";
   OptimizerConfig& optimizer = trainer.optimizer;
   optimizer.kind = optimizer_kind(a.optimizer);
@@ -46,11 +47,8 @@ void set_trainer(Arguments& a, const Selection& selection) {
   optimizer.momentum = a.momentum.value_or(default_momentum(optimizer.kind));
   optimizer.weight_decay =
       a.weight_decay.value_or(is_usual && a.optimizer == "adamw" ? usual.weight_decay : 0);
-  if (a.training.task == "sequence") {
-    constexpr double kUsualDecay = 0.01, kUsualClip = 1;
-    optimizer.weight_decay = a.weight_decay.value_or(is_usual ? kUsualDecay : 0);
-    trainer.clip_norm = kUsualClip;
-  }
+  constexpr double kClipOfSequences = 1;
+  if (a.training.task == "sequence") trainer.clip_norm = kClipOfSequences;
   trainer.epochs = a.epochs.value_or(is_usual ? usual.epochs : 20);
 }
 

@@ -86,14 +86,15 @@ ModelDescription usual_network(const data::SampleDataset& dataset, const std::st
 
 // The decay was chosen on four splits each of iris and diabetes (96.7 %, R² 0.48; 94.2 %, 0.06
 // without decay), and no worse on breast cancer and wine.
-UsualTraining usual_training(std::size_t samples, std::int64_t batch, bool are_ids) {
+UsualTraining usual_training(std::size_t samples, std::int64_t batch, const std::string& task,
+                             bool are_ids) {
   constexpr std::int64_t kFewestSteps = 2000;
   const std::int64_t fewest_epochs = are_ids ? 15 : 60;
-  constexpr double kMostDecay = 3, kDecayOfOne = 1000;
+  constexpr double kMostDecay = 3, kDecayOfOne = 1000, kDecayOfText = 0.01;
   const std::int64_t steps = 1 + static_cast<std::int64_t>(samples) / batch;  // of an epoch
-  return {
-      std::max(fewest_epochs, kFewestSteps / steps),
-      std::min(kMostDecay, kDecayOfOne / static_cast<double>(std::max<std::size_t>(samples, 1)))};
+  const double decay =
+      std::min(kMostDecay, kDecayOfOne / static_cast<double>(std::max<std::size_t>(samples, 1)));
+  return {std::max(fewest_epochs, kFewestSteps / steps), task == "sequence" ? kDecayOfText : decay};
 }
 
 }  // namespace moil::pretrain

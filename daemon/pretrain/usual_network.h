@@ -21,12 +21,12 @@ namespace moil::pretrain {
                                              const std::vector<std::string>& ids = {});
 
 // How it is trained by AdamW. What is learned goes by steps, so that a small table has more epochs;
-// and the fewer samples there are, the more the weights are held back. A large table of ids has
-// few.
+// and the fewer samples there are, the more the weights are held back; of texts always as much. A
+// large table of ids has few epochs.
 struct UsualTraining {
   std::int64_t epochs = 0;
   double weight_decay = 0;
 };
 [[nodiscard]] UsualTraining usual_training(std::size_t samples, std::int64_t batch,
-                                           bool are_ids = false);
+                                           const std::string& task, bool are_ids = false);
 }  // namespace moil::pretrain

@@ -61,12 +61,15 @@ TEST_F(UsualNetwork, TakesTheRowsOfIds) {
 }
 
 TEST(UsualTraining, IsLongerAndTighterForASmallTable) {
-  const UsualTraining large = usual_training(100'000, 32), small = usual_training(72, 32);
+  const UsualTraining large = usual_training(100'000, 32, "classify"),
+                      small = usual_training(72, 32, "classify");
   EXPECT_EQ(large.epochs, 60);
   EXPECT_GE(small.epochs * 3, 1998);
   EXPECT_DOUBLE_EQ(large.weight_decay, 0.01);
   EXPECT_DOUBLE_EQ(small.weight_decay, 3);
-  EXPECT_EQ(usual_training(100'000, 32, /*are_ids=*/true).epochs, 15);
+  EXPECT_EQ(usual_training(100'000, 32, "predict", /*are_ids=*/true).epochs, 15);
+  for (const std::size_t texts : {72U, 100'000U})
+    EXPECT_DOUBLE_EQ(usual_training(texts, 32, "sequence").weight_decay, 0.01);
 }
 
 TEST_F(UsualNetwork, OfTextIsTheOneThatShips) {
