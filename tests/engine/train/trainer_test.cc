@@ -26,9 +26,16 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kToyFeatures = 12, kToySamples = 50;
 
-// Dropout and batch norm, so that random keys and statistics count.
+// Dropout, scheduled sampling and batch norm, so that random keys and statistics count.
 ModelDescription toy_model() {
-  return test::ModelBuilder({kToyFeatures}).fc(16).norm().relu().layer("dropout").fc(3).model();
+  return test::ModelBuilder({kToyFeatures})
+      .fc(16)
+      .norm()
+      .relu()
+      .layer("dropout")
+      .layer("scheduled_sampling", {{"rate", 0.3}}, {"dropout0", "batch_norm0"})
+      .fc(3)
+      .model();
 }
 
 TrainerConfig config(OptimizerKind kind) {
