@@ -12,6 +12,7 @@
 #include "engine/run/network.h"
 #include "tests/engine/io/onnx/builder.h"
 #include "tests/engine/io/onnx/reference.h"
+#include "tests/engine/io/onnx/single_layers.h"
 
 namespace moil::onnx {
 namespace {
@@ -231,6 +232,11 @@ std::map<std::string, Graph> graphs() {
       }
     }
   }
+  const auto written = single_layers();  // of the many forms those with all that there is
+  for (const char* name :
+       {"attention of one causal by lengths", "attention of two", "attention of three causal plain",
+        "location by lengths", "positions", "positions scaled", "conv1d of a stride"})
+    all[name] = export_onnx(written.at(name).description, written.at(name).weights);
   return all;
 }
 
@@ -263,7 +269,7 @@ std::map<std::string, Numbers> fed(const Graph& graph, std::int64_t batch) {
     }
     for (std::int64_t i = 0; i < count; ++i)
       numbers.values.push_back(input.is_float ? std::sin(static_cast<double>(i) * 0.9) * 1.5
-                                              : static_cast<double>(i * 7 % 5));
+                                              : static_cast<double>((i * 7 + 2) % 5));
     inputs[input.name] = std::move(numbers);
   }
   return inputs;
@@ -309,8 +315,18 @@ class Sweep {
   void compare(const Graph& graph, const ImportedModel& model, const std::string& output) {
     Numbers expected;
     const auto inputs = expected_of(graph, output, expected);
+    if (is_none_to_compute(graph)) return;
     const std::vector<float>& found = found_by(graph, model, inputs);
     if (!inputs.empty() && !found.empty()) expect_equal(found, expected);
+  }
+
+  static bool is_none_to_compute(const Graph& graph) {
+    for (const GraphValue& input : graph.inputs)
+      for (const std::int64_t d : input.dims)
+        if (d > 1 << 16) return true;
+    for (const GraphValue& input : graph.inputs)  // batches that differ
+      if (!input.dims.empty() && input.dims[0] != graph.inputs[0].dims[0]) return true;
+    return false;
   }
 
   // Many changes lead to one model, which is computed once; nothing if it is too large.
@@ -366,7 +382,7 @@ class Sweep {
   void expect_equal(const std::vector<float>& found, const Numbers& expected) {
     double most = 1e-3;
     for (const double v : expected.values) {
-      if (!std::isfinite(v)) return;
+      if (!(std::abs(v) < 1e15)) return;  // floats are at their end
       most = std::max(most, std::abs(v));
     }
     ASSERT_EQ(found.size(), expected.values.size());
@@ -613,9 +629,9 @@ void read_parts(Sweep& sweep, const Graph& graph) {
   }
 }
 
-class PatternMutations : public ::testing::TestWithParam<std::string> {};
+class EveryPatternMutation : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(PatternMutations, AgreeOrAreRefused) {
+TEST_P(EveryPatternMutation, AgreeOrAreRefused) {
   const Graph graph = graphs().at(GetParam());
   Sweep sweep(GetParam());
   sweep.check(graph, "as it is");
@@ -632,13 +648,24 @@ TEST_P(PatternMutations, AgreeOrAreRefused) {
   RecordProperty("compared", sweep.compared);
 }
 
+// Every form, once.
+TEST(PatternMutations, ExportsComputeWhatLayersDo) {
+  for (const auto& [name, model] : single_layers()) {
+    const std::string& type = model.description.layers[0].type;
+    if (type == "lstm" || type == "gru" || type == "rnn") continue;  // there are no rules for them
+    Sweep sweep(name);
+    sweep.check(export_onnx(model.description, model.weights), "as it is");
+    EXPECT_EQ(sweep.compared, 1) << name;
+  }
+}
+
 std::vector<std::string> names_of_graphs() {
   std::vector<std::string> names;
   for (const auto& [name, graph] : graphs()) names.push_back(name);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, PatternMutations, ::testing::ValuesIn(names_of_graphs()),
+INSTANTIATE_TEST_SUITE_P(Functions, EveryPatternMutation, ::testing::ValuesIn(names_of_graphs()),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::replace(name.begin(), name.end(), ' ', '_');
