@@ -233,9 +233,8 @@ std::map<std::string, Graph> graphs() {
     }
   }
   const auto written = single_layers();  // of the many forms those with all that there is
-  for (const char* name :
-       {"attention of one causal by lengths", "attention of two", "attention of three causal plain",
-        "location by lengths", "positions", "positions scaled", "conv1d of a stride"})
+  for (const char* name : {"attention of one causal by lengths", "location by lengths", "positions",
+                           "positions scaled", "conv1d of a stride"})
     all[name] = export_onnx(written.at(name).description, written.at(name).weights);
   return all;
 }
