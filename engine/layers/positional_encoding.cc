@@ -8,9 +8,20 @@
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows/elementwise.h"
 #include "engine/layers/makers.h"
+#include "engine/layers/positions.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {
+
+void write_position(double position, std::span<float> row) {
+  for (std::size_t e = 0; e < row.size(); e += 2) {
+    const double share = static_cast<double>(e) / static_cast<double>(row.size());
+    const double angle = position * std::pow(10000.0, -share);
+    row[e] = static_cast<float>(std::sin(angle));
+    if (e + 1 < row.size()) row[e + 1] = static_cast<float>(std::cos(angle));
+  }
+}
+
 namespace {
 
 class PositionalEncoding final : public Layer {
@@ -45,7 +56,7 @@ class PositionalEncoding final : public Layer {
       float* row = reinterpret_cast<float*>(run.workspace) + part * width_;
       const Range range = part_of(length_, part, parts_);
       for (std::int64_t l = range.begin; l < range.end; ++l) {
-        write_position(static_cast<double>(l), row);
+        write_position(static_cast<double>(l), {row, static_cast<std::size_t>(width_)});
         for (std::int64_t n = 0; n < batch_; ++n) add(run, (n * length_ + l) * width_, row);
       }
     });
@@ -60,15 +71,6 @@ class PositionalEncoding final : public Layer {
   }
 
  private:
-  void write_position(double position, float* row) const {
-    for (std::int64_t e = 0; e < width_; e += 2) {
-      const double share = static_cast<double>(e) / static_cast<double>(width_);
-      const double angle = position * std::pow(10000.0, -share);
-      row[e] = static_cast<float>(std::sin(angle));
-      if (e + 1 < width_) row[e + 1] = static_cast<float>(std::cos(angle));
-    }
-  }
-
   void add(const LayerRun& run, std::int64_t at, const float* row) const {
     const float* x = run.inputs[0] + at;
     float* y = run.outputs[0] + at;

@@ -1,7 +1,10 @@
 // What the ONNX fuzzer begins with: small networks that touch every operator.
 #include "tests/fuzz/onnx_seeds.h"
 
+#include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/model/graph.h"
+#include "engine/model/initial_weights.h"
 
 namespace moil::test {
 namespace {
@@ -226,12 +229,32 @@ std::string odd_operators() {
   return s.bytes();
 }
 
+// Layers that are read back of what an export writes of them.
+std::string written_layers() {
+  ModelDescription model;
+  model.name = "seed";
+  model.inputs = {{"image", {5, 4}}};
+  model.layers = {{"positions", "positional_encoding", {"image"}, {{"scale", 2.0}}},
+                  {"line",
+                   "conv1d",
+                   {"positions"},
+                   {{"out_channels", std::int64_t{4}}, {"kernel", std::int64_t{2}}}},
+                  {"attention",
+                   "multi_head_attention",
+                   {"line", "positions"},
+                   {{"heads", std::int64_t{2}}, {"causal", true}}}};
+  model.outputs = {"attention"};
+  const moil::Graph graph = build_graph(model, 1);
+  return onnx::format_onnx(onnx::export_onnx(model, initial_weights(graph, 1)));
+}
+
 }  // namespace
 
 std::map<std::string, std::string> onnx_seeds() {
-  return {{"convolutions", convolutions()},   {"activations", activations()}, {"shapes", shapes()},
-          {"channels-last", channels_last()}, {"transformer", transformer()}, {"chains", chains()},
-          {"odd-operators", odd_operators()}};
+  return {
+      {"convolutions", convolutions()},   {"activations", activations()},      {"shapes", shapes()},
+      {"channels-last", channels_last()}, {"transformer", transformer()},      {"chains", chains()},
+      {"odd-operators", odd_operators()}, {"written-layers", written_layers()}};
 }
 
 }  // namespace moil::test

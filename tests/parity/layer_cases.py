@@ -350,5 +350,26 @@ def functions():
         case(f"layers-lookup-{turned}", lambda c, t=turned: lookup(c, t), shape=(2, 5), dtype=T.INT32)
 
 
-for family in (activations, sums, reductions, norms, resizes, lines, inputs, old_opsets, quantised, functions):
+def attention():
+    """Of opset 23: self attention in rows, and heads of their own."""
+    def rows(c, mask, **attributes):
+        q, k, v = (c.add("MatMul", [c.x, weights(c, 8, width)]) for width in (8, 8, 4))
+        inputs = [q, k, v] if mask is None else [q, k, v, c.constant(*mask)]
+        c.add("Attention", inputs, q_num_heads=2, kv_num_heads=2, **attributes)
+
+    def heads(c):
+        q, k, v = (c.add("MatMul", [c.x, weights(c, 4, width)]) for width in (3, 3, 5))
+        c.add("Attention", [q, k, v], scale=0.3)
+
+    open_ones = [[(q * 2 + k) % 3 != 1 or q == k for k in range(5)] for q in range(5)]
+    added = [[0.0 if open_one else -2.5 for open_one in row] for row in open_ones]
+    shape = (2, 5, 8)
+    case("layers-attention", lambda c: rows(c, None), shape=shape, opset=23)
+    case("layers-attention-causal", lambda c: rows(c, None, is_causal=1, scale=0.7), shape=shape, opset=23)
+    case("layers-attention-masked", lambda c: rows(c, (open_ones, bool)), shape=shape, opset=23)
+    case("layers-attention-added", lambda c: rows(c, (added, numpy.float32)), shape=shape, opset=23)
+    case("layers-attention-heads", heads, shape=(2, 3, 5, 4), opset=23)
+
+
+for family in (activations, sums, reductions, norms, resizes, lines, inputs, old_opsets, quantised, functions, attention):
     family()

@@ -19,10 +19,12 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 from lib import onnx_runtime  # noqa: E402
 
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD, CASES = (pathlib.Path(argument) for argument in sys.argv[1:3])
 # Case: how many of its 10 classes the exported model has in the end.
 MODELS = {"mobilenet_v2": 13, "mobilenet_v3_small": 10, "efficientnet_lite0": 11, "squeezenet1_1": 12,
           "densenet121-folded": 10, "resnet18-folded": 14}
+WORDS = ["text-lstm", "text-transformer"]  # those that ship, with fresh weights
 PREPROCESSING = {"channels": 3, "resize": "exact", "filter": "bilinear", "mean": [127, 126, 125], "std": [128, 127, 126]}
 
 
@@ -111,6 +113,22 @@ def test_of(name, classes):
     return test
 
 
+def test_of_words(name):
+    def test(self):
+        out = self.folder / name
+        run("tests/parity/model_tool", "fresh", SOURCES / f"config/models/{name}.json", "3", out)
+        onnx.checker.check_model(onnx.load(f"{out}.onnx"), full_check=True)
+        expected = read_safetensors(pathlib.Path(f"{out}.safetensors"))
+        session = onnxruntime.InferenceSession(f"{out}.onnx", providers=["CPUExecutionProvider"])
+        words = expected["image"].astype(numpy.int64)
+        (theirs,) = session.run(None, {session.get_inputs()[0].name: words})
+        self.assertEqual(theirs.shape, expected["logits"].shape)
+        self.assertLessEqual(numpy.abs(theirs - expected["logits"]).max() / numpy.abs(theirs).max(), 1e-4)
+    return test
+
+
+for model_name in WORDS:
+    setattr(ExportTest, "test_" + model_name.replace("-", "_"), test_of_words(model_name))
 for model_name, model_classes in MODELS.items():
     setattr(ExportTest, "test_" + model_name.replace("-", "_"), test_of(model_name, model_classes))
 

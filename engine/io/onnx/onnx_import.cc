@@ -9,6 +9,7 @@
 #include "engine/io/onnx/operators/arithmetic.h"
 #include "engine/io/onnx/operators/operators.h"
 #include "engine/io/onnx/weight_ties.h"
+#include "engine/io/onnx/written_layers.h"
 #include "engine/model/graph.h"
 #include "engine/model/realizers/realizers.h"
 #include "engine/model/surgery.h"
@@ -64,6 +65,7 @@ class Importer {
         outputs_(chosen_outputs(graph, options)),
         ends_(graph),
         patterns_(graph),
+        written_(graph),
         state_(graph, outputs_) {}
 
   ImportedModel run() {
@@ -72,9 +74,9 @@ class Importer {
                                                  "; supported are " + std::to_string(kOldestOpset) +
                                                  " to " + std::to_string(kNewestOpset));
     for (const GraphValue& input : graph_.inputs) add_input(input);
-    const std::vector<std::size_t> needed = needed_in_order();
-    for (const std::size_t i : needed) state_.add_reader(graph_.nodes[i]);
-    for (const std::size_t i : needed) import_node(graph_.nodes[i]);
+    needed_ = needed_in_order();
+    for (const std::size_t i : needed_) state_.add_reader(graph_.nodes[i]);
+    for (const std::size_t i : needed_) import_node(graph_.nodes[i]);
     if (!problems_.empty()) refuse();
     set_outputs();
     return finish();
@@ -99,7 +101,8 @@ class Importer {
         dims[k] = given[k - 1];
       }
     }
-    if (dims.size() < 2 || std::find(dims.begin() + 1, dims.end(), -1) != dims.end())
+    const std::size_t least = input.is_integer ? 1 : 2;  // a number a sample, as lengths are
+    if (dims.size() < least || std::find(dims.begin() + 1, dims.end(), -1) != dims.end())
       throw Error(ErrorCode::kInvalidArgument,
                   "input \"" + input.name + "\": the file leaves its dims open (" + text_of(dims) +
                       ", batch first); say those of one sample with " + options_.input_dims_name +
@@ -150,13 +153,13 @@ class Importer {
       stack.emplace_back(it->second, 0);
     };
     for (const GraphValue& output : outputs_) {
-      enter(output.name, "the graph's output");
+      enter(written_.awaited(output.name, nullptr), "the graph's output");
       while (!stack.empty()) {
         auto& [i, next] = stack.back();
         const Node& node = graph_.nodes[i];
         if (next < node.inputs.size()) {
           const std::string& name = node.inputs[next++];
-          enter(name, node.label());
+          enter(written_.awaited(name, &node), node.label());
           continue;
         }
         marks[i] = Mark::kDone;
@@ -169,6 +172,27 @@ class Importer {
 
   void import_node(const Node& node) {
     if (node.outputs.empty()) throw Error(ErrorCode::kBadData, node.label() + " has no output");
+    if (const WrittenLayer* layer = written_.at(node)) return import_layer(node, *layer);
+    import_operator(node, written_.is_part(node));
+  }
+
+  // Node by node if it is not quite what exports write.
+  void import_layer(const Node& end, const WrittenLayer& layer) {
+    try {
+      if (import_written(state_, end, layer)) return;
+    } catch (const Unsupported& e) {
+      return tell(end, e.what());
+    }
+    for (const std::size_t i : needed_) {
+      const Node& node = graph_.nodes[i];
+      const bool own =
+          std::find(layer.nodes.begin(), layer.nodes.end(), &node) != layer.nodes.end();
+      if (own && state_.find(node.outputs[0]) == nullptr) import_operator(node, false);
+    }
+  }
+
+  // of_layer: its end makes the layer that it is part of.
+  void import_operator(const Node& node, bool of_layer) {
     const bool known = node.domain.empty() && operators().contains(node.op);
     std::vector<const Tensor*> constants;
     bool constant = true, reachable = true;
@@ -183,6 +207,7 @@ class Importer {
     if (constant) {
       if (auto folded = fold(node, constants)) return keep(node, std::move(*folded));
     }
+    if (of_layer) return;
     if (!constant && reachable && patterns_.is_part(node)) return leave(node);
     if (!known && !can_fold(node)) return tell(node, "the operator is not supported");
     if (!reachable) return;  // behind one that was told of
@@ -360,6 +385,8 @@ class Importer {
   const std::vector<GraphValue> outputs_;
   const InputEnds ends_;
   const Patterns patterns_;
+  const WrittenLayers written_;
+  std::vector<std::size_t> needed_;  // nodes, in order
   ImportState state_;
   std::vector<std::string> remarks_;
   bool takes_bytes_ = false;

@@ -1,12 +1,15 @@
 #include "engine/io/onnx/patterns.h"
 
+#include <algorithm>
+
 #include "engine/io/onnx/element_type.h"
 
 namespace moil::onnx {
 
 Patterns::Patterns(const Graph& graph) : graph_(graph) {
   for (const Node& node : graph.nodes) {
-    for (const std::string& output : node.outputs) producers_[output] = &node;
+    for (const std::string& output : node.outputs)
+      if (!output.empty()) producers_[output] = &node;
     for (const std::string& input : node.inputs) readers_[input].push_back(&node);
   }
   for (const GraphValue& output : graph.outputs) readers_[output.name].push_back(nullptr);
@@ -73,20 +76,21 @@ bool Patterns::split(const Node& node, std::string& known, std::string& other) c
 }
 
 // Means and the like that get the axis back which they were taken over.
-std::string Patterns::behind_shapes(std::string name) {
+std::string Patterns::behind_shapes(std::string name, Restored& restored) {
   constexpr int kMost = 8;
   for (int steps = 0; steps < kMost; ++steps) {
     const Node* before = nullptr;
     for (const char* op : {"Reshape", "Expand", "Unsqueeze", "Identity"})
       if (before == nullptr) before = producer(name, op);
     if (before == nullptr) break;
+    restored.shapes.push_back(before);
     name = before->inputs[0];
   }
   return name;
 }
 
-const Node* Patterns::reduction(const std::string& name, const std::string& op,
-                                std::int64_t& axis) {
+const Node* Patterns::reduction(const std::string& name, const std::string& op, std::int64_t& axis,
+                                Restored& restored) {
   const Node* node = producer(name, op);
   if (node == nullptr) return nullptr;
   std::vector<std::int64_t> axes = node->integers("axes");
@@ -97,6 +101,7 @@ const Node* Patterns::reduction(const std::string& name, const std::string& op,
   }
   if (axes.size() != 1) return nullptr;
   axis = axes[0];
+  restored.keeps_axis = node->integer("keepdims", 1) != 0;
   return node;
 }
 
@@ -106,7 +111,8 @@ bool Patterns::mean_of(const std::string& name, NormPattern& norm, bool squares)
   std::string share, sum;
   if (product == nullptr || !split(*product, share, sum) || number(share) == nullptr) return false;
   norm.share = static_cast<double>(number(share)->floats[0]);
-  const Node* reduced = reduction(sum, "ReduceSum", norm.axis);
+  norm.number_rank = number(share)->dims.size();
+  const Node* reduced = reduction(sum, "ReduceSum", norm.axis, norm.mean);
   if (reduced == nullptr) return false;
   norm.x = reduced->inputs[0];
   if (!squares) return true;
@@ -117,35 +123,48 @@ bool Patterns::mean_of(const std::string& name, NormPattern& norm, bool squares)
   return true;
 }
 
+// max(mean of squares - mean^2, 0) + epsilon, of which `root` is the root; the mean's name, too.
+bool Patterns::variance_of(const Node& root, NormPattern& norm, std::string& mean,
+                           NormPattern& squares) {
+  std::string zero, variance, epsilon, sum;
+  const Node* raised = pair(root.inputs[0], "Add");
+  if (raised == nullptr || !split(*raised, epsilon, sum) || number(epsilon) == nullptr)
+    return false;
+  const Node* limit = pair(behind_shapes(sum, norm.variance), "Max");
+  if (limit == nullptr || !split(*limit, zero, variance) || number(zero) == nullptr ||
+      number(zero)->floats[0] != 0)
+    return false;
+  norm.epsilon = static_cast<double>(number(epsilon)->floats[0]);
+  norm.number_rank = std::max(number(epsilon)->dims.size(), number(zero)->dims.size());
+  const Node* difference = pair(variance, "Sub");
+  const Node* square = difference == nullptr ? nullptr : pair(difference->inputs[1], "Mul");
+  if (square == nullptr || square->inputs[0] != square->inputs[1]) return false;
+  mean = square->inputs[0];
+  return mean_of(difference->inputs[0], squares, true);
+}
+
 bool Patterns::match(const Node& end, NormPattern& norm) {
   for (const std::size_t i : {0U, 1U}) {
     seen_.clear();
+    norm = {};
     const Node* centred = pair(end.inputs[i], "Sub");
     const Node* scale = pair(end.inputs[1 - i], "Mul");
-    std::string inverse, zero, variance, epsilon, sum;
+    std::string inverse, squared;
     if (centred == nullptr || scale == nullptr || !split(*scale, norm.gamma, inverse)) continue;
     const Node* reciprocal = producer(inverse, "Reciprocal");
     const Node* root = reciprocal == nullptr ? nullptr : producer(reciprocal->inputs[0], "Sqrt");
-    const Node* raised = root == nullptr ? nullptr : pair(root->inputs[0], "Add");
-    if (raised == nullptr || !split(*raised, epsilon, sum) || number(epsilon) == nullptr) continue;
-    const Node* limit = pair(behind_shapes(sum), "Max");
-    if (limit == nullptr || !split(*limit, zero, variance) || number(zero) == nullptr ||
-        number(zero)->floats[0] != 0)
-      continue;
-    const Node* difference = pair(variance, "Sub");
-    const Node* square = difference == nullptr ? nullptr : pair(difference->inputs[1], "Mul");
     NormPattern mean, squares;
-    const std::string middle = behind_shapes(centred->inputs[1]);
-    if (square == nullptr || square->inputs != std::vector<std::string>{middle, middle} ||
-        !mean_of(middle, mean, false) || !mean_of(difference->inputs[0], squares, true))
-      continue;
-    if (mean.x != centred->inputs[0] || squares.x != mean.x || mean.axis != squares.axis ||
-        mean.share != squares.share)
+    if (root == nullptr || !variance_of(*root, norm, squared, squares)) continue;
+    const std::string middle = behind_shapes(centred->inputs[1], norm.mean);
+    if (middle != squared || !mean_of(middle, mean, false) || mean.x != centred->inputs[0] ||
+        squares.x != mean.x || mean.axis != squares.axis || mean.share != squares.share ||
+        mean.mean.keeps_axis != squares.mean.keeps_axis)
       continue;
     norm.x = mean.x;
     norm.axis = mean.axis;
     norm.share = mean.share;
-    norm.epsilon = static_cast<double>(number(epsilon)->floats[0]);
+    norm.mean.keeps_axis = norm.variance.keeps_axis = mean.mean.keeps_axis;
+    norm.number_rank = std::max({norm.number_rank, mean.number_rank, squares.number_rank});
     return true;
   }
   return false;
@@ -156,16 +175,18 @@ bool Patterns::match(const Node& end, SoftmaxPattern& softmax) {
   const Node* lowered = power == nullptr ? nullptr : pair(power->inputs[0], "Sub");
   if (lowered == nullptr || lowered->inputs.size() != 2) return false;
   softmax.x = lowered->inputs[0];
-  std::string largest = behind_shapes(lowered->inputs[1]), limit, other;
+  std::string largest = behind_shapes(lowered->inputs[1], softmax.most), limit, other;
   if (const Node* bounded = pair(largest, "Max")) {  // by minus infinity
     if (!split(*bounded, limit, other) || number(limit) == nullptr ||
         !(number(limit)->floats[0] < -1e30F))
       return false;
-    largest = behind_shapes(other);
+    softmax.number_rank = number(limit)->dims.size();
+    largest = behind_shapes(other, softmax.most);
   }
   std::int64_t axis = 0;
-  const Node* most = reduction(largest, "ReduceMax", softmax.axis);
-  const Node* sum = reduction(behind_shapes(end.inputs[1]), "ReduceSum", axis);
+  const Node* most = reduction(largest, "ReduceMax", softmax.axis, softmax.most);
+  const Node* sum =
+      reduction(behind_shapes(end.inputs[1], softmax.sum), "ReduceSum", axis, softmax.sum);
   return most != nullptr && sum != nullptr && most->inputs[0] == softmax.x &&
          sum->inputs[0] == end.inputs[0] && axis == softmax.axis;
 }
@@ -180,11 +201,13 @@ bool Patterns::match(const Node& end, LookupPattern& lookup) {
   for (std::size_t i = 0; i < row->ints.size(); ++i)
     if (row->ints[i] != static_cast<std::int64_t>(i)) return false;
   if (!is_float(cast_type(*cast))) return false;
-  if (const Node* expanded = producer(compared, "Expand")) compared = expanded->inputs[0];
+  const Node* expanded = producer(compared, "Expand");
+  if (expanded != nullptr) compared = expanded->inputs[0];
   const Node* shaped = producer(compared, "Reshape");
   if (shaped == nullptr || shaped->inputs.size() != 2 || constant(shaped->inputs[1]) == nullptr)
     return false;
-  lookup = {shaped->inputs[0], end.inputs[1], row->elements(), constant(shaped->inputs[1])->ints};
+  lookup = {shaped->inputs[0], end.inputs[1],   row->elements(), constant(shaped->inputs[1])->ints,
+            expanded,          row->dims.size()};
   return true;
 }
 

@@ -13,18 +13,29 @@
 
 namespace moil::onnx {
 
+// One number a row, and the nodes behind it that give back the axis which it was taken over, the
+// last first. If they do is seen when dims are known (pattern_operators.cc).
+struct Restored {
+  bool keeps_axis = true;
+  std::vector<const Node*> shapes;
+};
+
 // (x - mean) / sqrt(max(mean of squares - mean^2, 0) + epsilon) * gamma over one axis; the end is
 // its last product.
 struct NormPattern {
   std::string x, gamma;
   std::int64_t axis = 0;
   double epsilon = 0, share = 0;  // 1 / the size of the axis
+  Restored mean, variance;
+  std::size_t number_rank = 0;  // the largest of its numbers
 };
 
 // e^(x - largest) / the sum of those; the end is the quotient.
 struct SoftmaxPattern {
   std::string x;
   std::int64_t axis = 0;
+  Restored most, sum;
+  std::size_t number_rank = 0;
 };
 
 // The rows of a matrix at ids: a product of 1s where an id is the row's number; the end is the
@@ -33,6 +44,8 @@ struct LookupPattern {
   std::string ids, table;
   std::int64_t rows = 0;
   std::vector<std::int64_t> shape;  // that a Reshape gives the ids before they are compared
+  const Node* expanded = nullptr;   // behind it; may be null
+  std::size_t row_rank = 0;         // of the numbers that they are compared with
 };
 
 class Patterns {
@@ -60,9 +73,11 @@ class Patterns {
   const Tensor* number(const std::string& name) const;
   // Two inputs, a constant and another; false if the node has others.
   bool split(const Node& node, std::string& known, std::string& other) const;
-  std::string behind_shapes(std::string name);
-  const Node* reduction(const std::string& name, const std::string& op, std::int64_t& axis);
+  std::string behind_shapes(std::string name, Restored& restored);
+  const Node* reduction(const std::string& name, const std::string& op, std::int64_t& axis,
+                        Restored& restored);
   bool mean_of(const std::string& name, NormPattern& norm, bool squares);
+  bool variance_of(const Node& root, NormPattern& norm, std::string& mean, NormPattern& squares);
   bool match(const Node& end, NormPattern& norm);
   bool match(const Node& end, SoftmaxPattern& softmax);
   bool match(const Node& end, LookupPattern& lookup);

@@ -18,6 +18,7 @@ LayerWriter::LayerWriter(const ModelDescription& model, const WeightMap& weights
 
 void LayerWriter::begin(const moil::Node& node) {
   layer_ = &node;
+  has_name_ = false;
   properties_ = all_properties_.at(node.name);
 }
 
@@ -35,6 +36,13 @@ const TensorInfo& LayerWriter::input_info() const {
   return built_.values[static_cast<std::size_t>(layer_->inputs[0])].info;
 }
 
+std::vector<TensorInfo> LayerWriter::input_infos() const {
+  std::vector<TensorInfo> infos;
+  for (const int v : layer_->inputs)
+    infos.push_back(built_.values[static_cast<std::size_t>(v)].info);
+  return infos;
+}
+
 const TensorInfo& LayerWriter::output_info() const {
   return built_.values[static_cast<std::size_t>(layer_->outputs[0])].info;
 }
@@ -42,13 +50,15 @@ const TensorInfo& LayerWriter::output_info() const {
 std::string LayerWriter::emit(const std::string& op, std::vector<std::string> from,
                               const std::string& to, std::map<std::string, Attribute> attributes) {
   const std::string name = to.empty() ? layer_->name : to;
-  graph_.nodes.push_back({name, op, "", std::move(from), {name}, std::move(attributes)});
+  const std::string node = has_name_ && to.empty() ? name + ".end" : name;
+  graph_.nodes.push_back({node, op, "", std::move(from), {name}, std::move(attributes)});
   return name;
 }
 
 void LayerWriter::emit_all(const std::string& op, std::vector<std::string> from,
                            std::vector<std::string> to,
                            std::map<std::string, Attribute> attributes) {
+  has_name_ = true;
   graph_.nodes.push_back(
       {layer_->name, op, "", std::move(from), std::move(to), std::move(attributes)});
 }

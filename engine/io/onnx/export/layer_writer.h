@@ -24,13 +24,14 @@ class LayerWriter {
   // Values have our names in the file, layers name their last node and its output.
   const std::string& name() const { return layer_->name; }
   std::vector<std::string> inputs() const;
-  const TensorInfo& input_info() const;
+  const TensorInfo& input_info() const;  // of the first
+  std::vector<TensorInfo> input_infos() const;
   const TensorInfo& output_info() const;
 
   // Adds a node; without `to` the layer's last. Gives its output's name.
   std::string emit(const std::string& op, std::vector<std::string> from, const std::string& to = {},
                    std::map<std::string, Attribute> attributes = {});
-  // One with several outputs, which have these names.
+  // One with several outputs, which have these names; it has the layer's, as no other node may.
   void emit_all(const std::string& op, std::vector<std::string> from, std::vector<std::string> to,
                 std::map<std::string, Attribute> attributes = {});
   // A node before the last, "LAYER.SHORT_NAME".
@@ -69,6 +70,7 @@ class LayerWriter {
   const moil::Graph& built_;
   Graph& graph_;
   const moil::Node* layer_ = nullptr;
+  bool has_name_ = false;  // that a node has
   const Properties* properties_ = nullptr;
   std::map<std::string, std::string> left_out_;  // and what is read instead
 };
@@ -78,5 +80,6 @@ using LayerWriters = std::map<std::string, void (*)(LayerWriter&), std::less<>>;
 void add_image_writers(LayerWriters& writers);
 void add_sequence_writers(LayerWriters& writers);
 void add_recurrent_writers(LayerWriters& writers);
+void add_attention_writers(LayerWriters& writers);
 
 }  // namespace moil::onnx

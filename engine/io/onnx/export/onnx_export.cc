@@ -20,6 +20,7 @@ const LayerWriters& writers() {
     add_image_writers(table);
     add_sequence_writers(table);
     add_recurrent_writers(table);
+    add_attention_writers(table);
     return table;
   }();
   return all;

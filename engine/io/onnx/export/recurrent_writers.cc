@@ -1,5 +1,6 @@
 // How recurrent layers are written: [N, L, F] as ONNX's [L, N, F], a direction a layer.
 #include "engine/io/onnx/export/layer_writer.h"
+#include "engine/layers/lengths.h"
 
 namespace moil::onnx {
 namespace {
@@ -53,11 +54,20 @@ std::map<std::string, Attribute> attributes_of(const LayerWriter& w, const Recur
   return attributes;
 }
 
-// States [N, H] are [1, N, H] in the file.
+// States [N, H] are [1, N, H] in the file. Behind them may be lengths, which ONNX wants as int32.
 void add_states(LayerWriter& w, const std::string& axes, std::vector<std::string>& from) {
-  const std::vector<std::string> inputs = w.inputs();
+  std::vector<std::string> inputs = w.inputs();
   if (inputs.size() == 1) return;
-  from.resize(5);  // no bias and no lengths are empty names
+  from.resize(4);  // no bias is an empty name
+  std::string lengths;
+  if (has_lengths(w.input_infos())) {
+    std::string list = inputs.back();
+    if (w.input_infos().back().dims.rank() > 1)
+      list = w.emit_part("Reshape", {list, w.add_ints("list", {-1})}, "lengths");
+    lengths = w.emit_part("Cast", {list}, "short_lengths", {{"to", std::int64_t{6}}});
+    inputs.pop_back();
+  }
+  from.push_back(lengths);
   for (std::size_t i = 1; i < inputs.size(); ++i)
     from.push_back(w.emit_part("Unsqueeze", {inputs[i], axes}, "before" + std::to_string(i)));
 }

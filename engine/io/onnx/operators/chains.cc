@@ -20,10 +20,17 @@ const Node* producer_of(const ImportState& state, const Node& node, std::size_t 
   return before != nullptr && before->domain.empty() && before->op == op ? before : nullptr;
 }
 
+// Null for one of more dimensions than what it meets, too: it would give them to that.
 const Tensor* number_in(const ImportState& state, const Node& node, std::size_t input) {
   if (!state.is_constant(node, input)) return nullptr;
   const Tensor& tensor = state.constant(node, input);
-  return tensor.elements() == 1 && tensor.is_float ? &tensor : nullptr;
+  if (tensor.elements() != 1 || !tensor.is_float) return nullptr;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value* other = state.has(node, i) ? state.find(node.inputs[i]) : nullptr;
+    if (other != nullptr && !other->constant && file_dims(*other).size() < tensor.dims.size())
+      return nullptr;
+  }
+  return &tensor;
 }
 
 // A product of copies of x and of numbers; false if there is something else in it.
@@ -219,6 +226,7 @@ void mark_pending(ImportState& state, const Node& node, const Value& x) {
   Value value;
   value.info = x.info;
   value.batch_axis = x.batch_axis;
+  value.view = x.view;
   value.form = Form::kPending;
   value.node = &node;
   state.set(node.outputs[0], std::move(value));
@@ -243,7 +251,8 @@ bool import_gelu_chain(ImportState& state, const Node& node) {
     Node reader = node;
     reader.inputs = {found.value, x};
     const Value source = state.pixels(reader, 0);
-    if (source.layer != state.pixels(reader, 1).layer) continue;
+    const Value& other = state.pixels(reader, 1);
+    if (source.layer != other.layer || source.batch_axis != other.batch_axis) continue;
     state.add_layer(node, found.by_tanh ? "gelu_tanh" : "gelu", {&source});
     return true;
   }

@@ -56,8 +56,8 @@ Constant constant_of(ImportState& state, const Node& node, std::size_t input, co
              {},
              value.source,
              !value.root.empty() && !(node.op == "Add" && is_mask(tensor.floats))};
-  if (tensor.elements() == 1) return c;
   const std::size_t rank = file_dims(x).size();
+  if (tensor.elements() == 1 && tensor.dims.size() <= rank) return c;
   Ints dims = tensor.dims;
   if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
   const bool channels = is_one_a_channel(dims, x);

@@ -67,6 +67,7 @@ class RecurrentImport {
     check_activations();
     check_weights();
     check_states();
+    check_lengths();
   }
 
   void check_activations() {
@@ -121,11 +122,20 @@ class RecurrentImport {
       state_.set_dims(as_rows, before, {before.info.dims[0], before.info.dims[2]}, 0);
       before_.push_back(*state_.find(as_rows.outputs[0]));
     }
+  }
+
+  // Constant ones say nothing if they are the whole length; others come with the samples.
+  void check_lengths() {
     if (!state_.has(node_, kLengths)) return;
-    const Tensor* lengths = state_.optional_constant(node_, kLengths);
-    if (lengths == nullptr || std::any_of(lengths->ints.begin(), lengths->ints.end(),
-                                          [&](std::int64_t n) { return n != length_; }))
-      throw Unsupported("sequences of different lengths are not supported");
+    if (!state_.is_constant(node_, kLengths)) {
+      lengths_ = state_.data(node_, kLengths);
+      if (lengths_.batch_axis != 0 || lengths_.info.type != moil::ElementType::kInt32)
+        throw Unsupported("its lengths are not an input of whole numbers, one a sample");
+      return;
+    }
+    const Ints& lengths = state_.constant(node_, kLengths).ints;
+    if (std::any_of(lengths.begin(), lengths.end(), [&](std::int64_t n) { return n != length_; }))
+      throw Unsupported("constant lengths are supported if they are the whole length");
   }
 
   // A direction's part of a constant, gates in the layer's order. `first`: of its gates there.
@@ -162,6 +172,7 @@ class RecurrentImport {
     if (state) properties["state"] = true;
     std::vector<const Value*> from = {&x_};
     for (const Value& before : before_) from.push_back(&before);
+    if (!lengths_.layer.empty()) from.push_back(&lengths_);
     return state_.add_layer(part(0, direction), type_.layer, from, std::move(properties),
                             std::move(weights));
   }
@@ -210,6 +221,7 @@ class RecurrentImport {
   const RecurrentType& type_;
   const Value x_;
   std::vector<Value> before_;
+  Value lengths_;  // of no layer if there are none
   std::int64_t length_ = 1, features_ = 1, units_ = 1, directions_ = 1;
   bool reverse_ = false;
   std::string nonlinearity_;

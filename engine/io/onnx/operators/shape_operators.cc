@@ -131,6 +131,7 @@ const Operators& operators() {
     add_quantization_operators(table);
     add_axis_operators(table);
     add_recurrent_operators(table);
+    add_attention_operators(table);
     return table;
   }();
   return all;

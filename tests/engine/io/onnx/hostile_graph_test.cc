@@ -178,6 +178,36 @@ TEST(HostileGraph, AbsurdNorms) {
   EXPECT_THAT(refusal_of(graph), HasSubstr("epsilon"));
 }
 
+TEST(HostileGraph, AbsurdAttention) {
+  const auto refused = [](const Ints& dims, Attributes attributes, Names more = {}) {
+    Graph graph = graph_of(dims);
+    graph.opset = 23;
+    graph.constants["mask"] = Tensor::of({3, 7}, std::vector<float>(21, 0));
+    Names inputs = {"x", "x", "x"};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    add(graph, "y", "Attention", std::move(inputs), std::move(attributes));
+    EXPECT_THAT(refusal_of_bomb(graph), HasSubstr("node \"y\" (Attention)"));
+  };
+  const Ints rows = {-1, 5, 8};
+  for (const std::int64_t absurd : {std::int64_t{0}, std::int64_t{-2}, std::int64_t{3}, kMost,
+                                    std::numeric_limits<std::int64_t>::min()})
+    refused(rows, {{"q_num_heads", absurd}, {"kv_num_heads", absurd}});
+  const Attributes heads = {{"q_num_heads", std::int64_t{2}}, {"kv_num_heads", std::int64_t{2}}};
+  const auto with = [&](const char* name, const Attribute& value) {
+    Attributes attributes = heads;
+    attributes[name] = value;
+    return attributes;
+  };
+  refused(rows, with("kv_num_heads", std::int64_t{1}));
+  refused(rows, with("softcap", 1.0));
+  refused(rows, with("scale", std::numeric_limits<double>::quiet_NaN()));
+  refused(rows, heads, {"mask"});
+  refused(rows, heads, {"", "x", "x"});
+  refused({-1, 5}, heads);
+  refused({-1, 5, 8, 2, 2}, heads);
+  refused({-1, 1 << 20, 8}, with("is_causal", std::int64_t{1}));
+}
+
 TEST(HostileGraph, AbsurdQuantisation) {
   const auto refused = [](Tensor scale, Tensor zero, Attributes attributes) {
     Graph graph = graph_of();

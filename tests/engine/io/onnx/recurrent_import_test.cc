@@ -106,6 +106,23 @@ TEST(RecurrentImport, WhatIsNotSupportedIsNamed) {
   EXPECT_THAT(with("LSTM", "activations", std::int64_t{3}), HasSubstr("another type"));
 }
 
+TEST(RecurrentImport, LengthsAreAnInput) {
+  for (const char* op : {"LSTM", "GRU", "RNN"}) {
+    for (const Ints& dims : {Ints{-1}, Ints{-1, 1}}) {
+      Steps b(op, 2);
+      b.graph.inputs.push_back({"lengths", dims, false, true});
+      b.weights.push_back("lengths");
+      const ImportedModel model = b.done().import();
+      expect_fixed(model);
+      EXPECT_EQ(model.description.layers[0].inputs.back(), "lengths");
+      EXPECT_EQ(model.description.layers[1].inputs.back(), "lengths");
+    }
+  }
+  Steps whole("GRU");
+  whole.weights.push_back(whole.ints("lengths", {7, 7}));
+  EXPECT_EQ(types_of_fixed(whole.done().import()), Types{"gru"});
+}
+
 TEST(RecurrentImport, HostileWeightsAreRefused) {
   const auto with = [](std::size_t input, const Ints& dims) {
     Steps b("LSTM");
@@ -129,7 +146,11 @@ TEST(RecurrentImport, HostileWeightsAreRefused) {
   EXPECT_THAT(and_more({"", "", "", "p"}, 1), HasSubstr("peepholes"));
   Steps lengths("LSTM");
   lengths.weights.push_back(lengths.ints("lengths", {7, 3}));
-  EXPECT_THAT(lengths.refused(), HasSubstr("different lengths"));
+  EXPECT_THAT(lengths.refused(), HasSubstr("the whole length"));
+  Steps floats("LSTM");
+  floats.graph.inputs.push_back({"lengths", {-1, 1}, true});
+  floats.weights.push_back("lengths");
+  EXPECT_THAT(floats.refused(), HasSubstr("whole numbers, one a sample"));
   Steps image("LSTM");
   image.last = "image";
   EXPECT_THAT(image.refused(), HasSubstr("[L, N, F]"));
