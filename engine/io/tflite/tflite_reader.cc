@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files/file.h"
+#include "engine/io/onnx/utf8.h"
 #include "engine/io/tflite/operators.h"
 
 namespace moil::tflite {
@@ -23,6 +24,10 @@ void check_indices(const flatbuffers::Vector<int>* indices, std::size_t count, i
                    std::to_string(count));
 }
 
+void check_name(const flatbuffers::String* name) {
+  if (name != nullptr && !onnx::is_utf8(name->string_view())) fail_reading("a name is not UTF-8");
+}
+
 // What the verifier does not look at.
 void check_model(const file::Model& model) {
   if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0)
@@ -31,6 +36,9 @@ void check_model(const file::Model& model) {
   if (graph.tensors() == nullptr || graph.inputs() == nullptr || graph.outputs() == nullptr ||
       graph.operators() == nullptr || model.operator_codes() == nullptr)
     fail_reading("its graph has no tensors, inputs, outputs or operators");
+  check_name(graph.name());
+  for (const file::Tensor* tensor : *graph.tensors()) check_name(tensor->name());
+  for (const file::OperatorCode* code : *model.operator_codes()) check_name(code->custom_code());
   const std::size_t tensors = graph.tensors()->size();
   check_indices(graph.inputs(), tensors, 0, "its inputs");
   check_indices(graph.outputs(), tensors, 0, "its outputs");
