@@ -53,6 +53,7 @@ bool transpose_view(ImportState& state, const Node& node) {
       x.is_image() && x.view == View::kWhole && x.batch_axis == 0 && given == Ints{0, 2, 3, 1};
   if (!to_last && (x.view != View::kChannelsLast || given != Ints{0, 3, 1, 2})) return false;
   x.view = to_last ? View::kChannelsLast : View::kWhole;
+  x.turned = to_last ? name_after(node) : std::string();
   state.alias(node, x);
   return true;
 }
