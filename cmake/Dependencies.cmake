@@ -23,6 +23,7 @@ pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_program(FLATC flatc REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 find_package(CLI11 REQUIRED)
 
@@ -77,3 +78,12 @@ target_link_libraries(moil_decoders INTERFACE PkgConfig::JPEG PkgConfig::PNG Pkg
 add_library(moil_onnx_schema INTERFACE)
 target_compile_definitions(moil_onnx_schema INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 target_link_libraries(moil_onnx_schema INTERFACE ${ONNX_PROTO_LIBRARY} PkgConfig::PROTOBUF)
+
+# The tables of TensorFlow Lite files, made of our description of those that are read.
+set(MOIL_TFLITE_HEADER ${PROJECT_BINARY_DIR}/generated/tflite_generated.h)
+add_custom_command(OUTPUT ${MOIL_TFLITE_HEADER} DEPENDS ${PROJECT_SOURCE_DIR}/engine/io/tflite/tflite.fbs
+  COMMAND ${FLATC} --cpp --scoped-enums -o ${PROJECT_BINARY_DIR}/generated ${PROJECT_SOURCE_DIR}/engine/io/tflite/tflite.fbs)
+add_custom_target(moil_tflite_header DEPENDS ${MOIL_TFLITE_HEADER})
+add_library(moil_tflite_schema INTERFACE)
+target_include_directories(moil_tflite_schema SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/generated)
+add_dependencies(moil_tflite_schema moil_tflite_header)

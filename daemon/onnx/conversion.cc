@@ -27,6 +27,7 @@
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/io/tflite/tflite_reader.h"
 #include "engine/model/graph.h"
 #include "engine/model/preparation.h"
 #include "engine/model/surgery.h"
@@ -234,7 +235,8 @@ void write_checked(const std::filesystem::path& folder, const night::ModelBundle
 }  // namespace
 
 std::string import_file(const ImportArguments& a) {
-  const onnx::Graph graph = onnx::read_onnx(a.file);
+  const onnx::Graph graph =
+      tflite::is_tflite(a.file) ? tflite::read_tflite(a.file) : onnx::read_onnx(a.file);
   onnx::ImportOptions options;
   options.name =
       a.name.empty()

@@ -1,4 +1,5 @@
-// What moil-onnx does: between ONNX files and model folders (daemon/models/model_folder.h).
+// What moil-onnx does: from ONNX and TensorFlow Lite files to model folders
+// (daemon/models/model_folder.h), and to ONNX files.
 //
 // Labels, preprocessing, the task and what probabilities mean travel as metadata of the file:
 // "moil.labels", a JSON list, and "moil.preprocessing", "moil.task" and "moil.calibration", JSON

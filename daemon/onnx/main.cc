@@ -32,8 +32,10 @@ int exit_code_of(moil::ErrorCode code) {
 }
 
 moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) {
-  moil::cli::Command import = app.add_subcommand("import", "ONNX file to model folder");
-  import.add_option("FILE", a.file, "ONNX file; its external data lies beside it").required();
+  moil::cli::Command import =
+      app.add_subcommand("import", "ONNX or TensorFlow Lite file to model folder");
+  import.add_option("FILE", a.file, "ONNX file, whose external data lies beside it, or .tflite")
+      .required();
   import.add_option("--out=DIR", a.folder, "Folder to make").required();
   import.add_option("--name", a.name, "Name of the model; the graph's if left out");
   import.add_option(
@@ -100,8 +102,10 @@ int export_for_daemon(const DaemonExport& to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  moil::cli::Program app("Brings models from other tools and takes them there, as ONNX files.",
-                         "moil-onnx", moil::kVersion);
+  moil::cli::Program app(
+      "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there as "
+      "ONNX.",
+      "moil-onnx", moil::kVersion);
   app.require_subcommand(1);
   moil::ImportArguments import_arguments;
   moil::cli::Command import = add_import(app, import_arguments);

@@ -12,6 +12,7 @@
 #include "tests/fuzz/onnx_seeds.h"
 #include "tests/fuzz/sound_seeds.h"
 #include "tests/fuzz/text.h"
+#include "tests/fuzz/tflite_seeds.h"
 #include "tests/fuzz/trials.h"
 
 namespace moil::test {
@@ -37,6 +38,10 @@ TEST(FuzzCorpus, OnnxSeedsAreImported) {
     EXPECT_NO_THROW((void)onnx::import_onnx(onnx::parse_onnx(bytes))) << name;
     try_onnx(bytes_of(bytes));
   }
+}
+
+TEST(FuzzCorpus, TfliteSeedsAreImported) {
+  for (const auto& [name, bytes] : tflite_seeds()) EXPECT_TRUE(try_tflite(bytes_of(bytes))) << name;
 }
 
 TEST(FuzzCorpus, ImageSeedsAreDecoded) {

@@ -1,4 +1,4 @@
-// make_seeds KIND FOLDER: writes what a fuzzer begins with, "onnx", "image" or "sound".
+// make_seeds KIND FOLDER: writes what a fuzzer begins with, "onnx", "tflite", "image" or "sound".
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -8,6 +8,7 @@
 #include "tests/fuzz/image_seeds.h"
 #include "tests/fuzz/onnx_seeds.h"
 #include "tests/fuzz/sound_seeds.h"
+#include "tests/fuzz/tflite_seeds.h"
 
 namespace {
 
@@ -15,6 +16,7 @@ using Seeds = std::map<std::string, std::string> (*)();
 
 Seeds seeds_of(const std::string& kind) {
   if (kind == "onnx") return moil::test::onnx_seeds;
+  if (kind == "tflite") return moil::test::tflite_seeds;
   if (kind == "image") return moil::test::image_seeds;
   return kind == "sound" ? moil::test::sound_seeds : nullptr;
 }
@@ -24,7 +26,7 @@ Seeds seeds_of(const std::string& kind) {
 int main(int argc, char** argv) {
   const Seeds seeds = argc == 3 ? seeds_of(argv[1]) : nullptr;
   if (seeds == nullptr) {
-    std::fprintf(stderr, "usage: make_seeds onnx|image|sound FOLDER\n");
+    std::fprintf(stderr, "usage: make_seeds onnx|tflite|image|sound FOLDER\n");
     return 64;
   }
   const std::filesystem::path folder = argv[2];

@@ -15,6 +15,7 @@
 #include "tests/fuzz/onnx_seeds.h"
 #include "tests/fuzz/sound_seeds.h"
 #include "tests/fuzz/text.h"
+#include "tests/fuzz/tflite_seeds.h"
 #include "tests/fuzz/trials.h"
 
 namespace moil::test {
@@ -35,8 +36,9 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 std::vector<Bytes> seeds_of(const Kind& kind) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(MOIL_CORPUS) / kind.name))
-    files.push_back(entry.path());
+  const fs::path folder = fs::path(MOIL_CORPUS) / kind.name;
+  if (fs::exists(folder))  // no file of its kind may have been found yet
+    for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   std::ranges::sort(files);  // a folder has no order of its own
   std::vector<Bytes> seeds;
   for (const fs::path& file : files) seeds.push_back(read_file(file, 1 << 20));
@@ -61,10 +63,10 @@ TEST_P(Mutations, DoNoHarm) {
 
 INSTANTIATE_TEST_SUITE_P(
     Every, Mutations,
-    ::testing::Values(Kind{"onnx", try_onnx, onnx_seeds}, Kind{"image", try_image, image_seeds},
-                      Kind{"sound", try_sound, sound_seeds}, Kind{"request", try_request, nullptr},
-                      Kind{"config", try_config, nullptr}, Kind{"job", try_job, nullptr},
-                      Kind{"schedule", try_schedule, nullptr},
+    ::testing::Values(Kind{"onnx", try_onnx, onnx_seeds}, Kind{"tflite", try_tflite, tflite_seeds},
+                      Kind{"image", try_image, image_seeds}, Kind{"sound", try_sound, sound_seeds},
+                      Kind{"request", try_request, nullptr}, Kind{"config", try_config, nullptr},
+                      Kind{"job", try_job, nullptr}, Kind{"schedule", try_schedule, nullptr},
                       Kind{"calendar", try_calendar, nullptr},
                       Kind{"safetensors", try_safetensors, nullptr},
                       Kind{"value", try_value, nullptr}, Kind{"tar", try_tar, nullptr},

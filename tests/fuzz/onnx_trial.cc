@@ -13,6 +13,7 @@
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/io/tflite/tflite_reader.h"
 #include "engine/model/preparation.h"
 #include "engine/run/network.h"
 #include "tests/fuzz/require.h"
@@ -144,6 +145,13 @@ void try_model(const onnx::ImportedModel& model) {
 bool try_onnx(std::span<const std::uint8_t> bytes) {
   onnx::ImportedModel model;
   if (!accepts([&] { model = onnx::import_onnx(onnx::parse_onnx(text_of(bytes))); })) return false;
+  try_model(model);
+  return true;
+}
+
+bool try_tflite(std::span<const std::uint8_t> bytes) {
+  onnx::ImportedModel model;
+  if (!accepts([&] { model = onnx::import_onnx(tflite::parse_tflite(bytes)); })) return false;
   try_model(model);
   return true;
 }

@@ -12,6 +12,8 @@ namespace moil::test {
 // Reads and imports an ONNX file. The model must survive JSON and an export, and small networks are
 // planned and computed once.
 bool try_onnx(std::span<const std::uint8_t> bytes);
+// The same of a TensorFlow Lite file.
+bool try_tflite(std::span<const std::uint8_t> bytes);
 
 // Decodes a photo as what it begins as, within small limits: an image that is whole and within
 // them.

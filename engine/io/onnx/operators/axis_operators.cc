@@ -49,8 +49,11 @@ bool transpose_view(ImportState& state, const Node& node) {
     turn_line(state, node, x);
     return true;
   }
-  if (x.view != View::kChannelsLast || given != Ints{0, 3, 1, 2}) return false;
-  x.view = View::kWhole;
+  const bool to_last =
+      x.is_image() && x.view == View::kWhole && x.batch_axis == 0 && given == Ints{0, 2, 3, 1};
+  if (!to_last && (x.view != View::kChannelsLast || given != Ints{0, 3, 1, 2})) return false;
+  x.view = to_last ? View::kChannelsLast : View::kWhole;
+  x.turned = to_last ? name_after(node) : std::string();
   state.alias(node, x);
   return true;
 }

@@ -155,10 +155,13 @@ Value ImportState::as_rows(const Value& value) {
     return helper(value.layer + ".sequence", "reshape", value,
                   {{"dims", std::vector<std::int64_t>{own[1], own[2]}}});
   }
-  if (value.view == View::kChannelsLast)
+  if (value.view == View::kChannelsLast) {
+    const bool is_free = helpers_.contains(value.turned) || !names_.contains(value.turned);
     return helper(
-        value.layer + ".channels_last", "permute", value,
+        !value.turned.empty() && is_free ? value.turned : value.layer + ".channels_last", "permute",
+        value,
         {{"order", std::vector<std::int64_t>{0, 2, 3, 1}}, {"layout", std::string("plain")}});
+  }
   Value rows = helper(value.layer + ".rows", "reshape", value,
                       {{"dims", std::vector<std::int64_t>(dims.begin() + 1, dims.end())},
                        {"layout", std::string("plain")}});

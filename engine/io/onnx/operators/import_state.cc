@@ -97,6 +97,11 @@ std::string parameter_of(const std::string& source) {
   return owner.empty() && !is_made_up(source) ? source : owner;
 }
 
+std::string name_after(const Node& node) {
+  const std::string own = as_name(node.name);
+  return own.empty() ? as_name(node.outputs[0]) : own;
+}
+
 ImportState::ImportState(const Graph& graph, const std::vector<GraphValue>& outputs)
     : graph_(graph), may_make_(kMaxGrownElements + kMostTimes * elements_in(graph)) {
   for (const Node& node : graph.nodes)
@@ -182,8 +187,7 @@ std::string ImportState::unique_name(const Node& node, const std::string& wish) 
   std::string base = as_name(wish);
   for (std::size_t i = 1; i < node.inputs.size() && base.empty(); ++i)
     if (const Value* value = find(node.inputs[i])) base = as_name(owner_of(value->source));
-  if (base.empty()) base = as_name(node.name);
-  if (base.empty()) base = as_name(node.outputs[0]);
+  if (base.empty()) base = name_after(node);
   if (base.empty()) base = node.op;
   int& number = last_number_.try_emplace(base, 1).first->second;
   std::string name = base;

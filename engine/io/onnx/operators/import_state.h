@@ -54,6 +54,7 @@ struct Value {
   TensorInfo info;
   int batch_axis = 0;  // of the file's dims; -1: one with another axis, the batch being 1
   View view = View::kWhole;
+  std::string turned;  // of kChannelsLast: the layer's name, if one must turn it
   std::array<std::int64_t, 4> padding = {};  // zeros around it that no layer has made yet
   Form form = Form::kPlain;
   std::string of;              // form's x: a value's name in the description
@@ -203,6 +204,8 @@ class ImportState {
   WeightMap weights_;
 };
 
+// What a layer is called after its node.
+[[nodiscard]] std::string name_after(const Node& node);
 // The layer that a constant of the file belongs to, as exporters name tensors; empty if its name
 // says nothing.
 [[nodiscard]] std::string owner_of(const std::string& source);

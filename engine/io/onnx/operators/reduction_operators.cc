@@ -43,8 +43,9 @@ Value as_columns(ImportState& state, const Node& node, const Value& x, const Int
 bool reduce_pixels(ImportState& state, const Node& node, const Ints& axes, bool keeps,
                    Reduction reduction) {
   const Value x = state.pixels(node, 0);
-  const bool image = x.is_image() && x.view == View::kWhole && x.batch_axis == 0;
-  if (!(image && axes == Ints{2, 3}) && !(x.is_line() && axes == Ints{2})) return false;
+  const Ints sides = x.view == View::kChannelsLast ? Ints{1, 2} : Ints{2, 3};
+  const bool image = x.is_image() && !x.is_line() && x.batch_axis == 0;
+  if (!(image && axes == sides) && !(x.is_line() && axes == Ints{2})) return false;
   (void)reduction(state, node, x, keeps);
   return true;
 }

@@ -226,9 +226,10 @@ Pads pads_of(const ImportState& state, const Node& node, std::size_t rank) {
   return result;
 }
 
-// No layer yet: the convolution behind it takes the zeros in.
-void widen(ImportState& state, const Node& node, Value x, const Pads& pads) {
-  const std::array<std::int64_t, 4> more = {pads.begin[2], pads.begin[3], pads.end[2], pads.end[3]};
+// No layer yet: the convolution behind it takes the zeros in. rows: the file's axis of these.
+void widen(ImportState& state, const Node& node, Value x, const Pads& pads, std::size_t rows) {
+  const std::array<std::int64_t, 4> more = {pads.begin[rows], pads.begin[rows + 1], pads.end[rows],
+                                            pads.end[rows + 1]};
   for (std::size_t i = 0; i < 4; ++i) x.padding[i] += more[i];
   const ::moil::Dims& d = x.info.dims;
   x.info.dims = ::moil::Dims{d[0], d[1], d[2] + more[0] + more[2], d[3] + more[1] + more[3]};
@@ -250,10 +251,10 @@ void import_pad(ImportState& state, const Node& node) {
     throw Unsupported("only padding that adds elements, and as many as fit, is supported");
   if (!x.is_padded()) x = state.pixels(node, 0);
   x = side_padded(state, x);
-  const bool sides = rank == 4 && x.view == View::kWhole && x.is_image() && x.batch_axis == 0 &&
-                     pads.begin[0] == 0 && pads.end[0] == 0 && pads.begin[1] == 0 &&
-                     pads.end[1] == 0;
-  if (sides && pads.value == 0) return widen(state, node, x, pads);
+  const std::size_t rows = x.view == View::kChannelsLast ? 1 : 2, channels = rows == 1 ? 3 : 1;
+  const bool sides = rank == 4 && x.is_image() && x.batch_axis == 0 && pads.begin[0] == 0 &&
+                     pads.end[0] == 0 && pads.begin[channels] == 0 && pads.end[channels] == 0;
+  if (sides && pads.value == 0) return widen(state, node, x, pads, rows);
   x = state.pixels(node, 0);
   Ints begin(x.info.dims.rank() - 1, 0), end = begin;
   for (std::size_t k = 0; k < rank; ++k) {

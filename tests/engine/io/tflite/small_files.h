@@ -1,0 +1,19 @@
+// Small files that hold what converters write.
+#pragma once
+
+#include "tests/engine/io/tflite/builder.h"
+
+namespace moil::tflite::test {
+
+// How the weights of the small classifier are kept.
+enum class Kept { kFloats, kHalves, kBytes, kBytesOfChannels };
+
+// An image of 6x6 and 2 channels: a convolution with ReLU6, one by channels, their mean, 3 classes.
+// Weights are -1, 0 and 1, which all ways of keeping them hold.
+[[nodiscard]] std::string small_classifier(Kept kept = Kept::kFloats,
+                                           TensorType input = TensorType::FLOAT32);
+// Operators on a sequence [4, 6]: slices, parts joined again, a norm in pieces, constants of
+// shapes.
+[[nodiscard]] std::string small_arrangement();
+
+}  // namespace moil::tflite::test

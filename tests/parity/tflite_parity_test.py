@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""TensorFlow Lite files of other projects, imported: their answers are LiteRT's.
+
+    tflite_parity_test.py BUILD
+
+BUILD has the programs. The files lie inside of packages of PyPI, LiteRT is one of these; all are kept below BUILD, none is
+ours to hand on. Ends with status 77 if they cannot be had.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from lib import from_pypi  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv[1])
+MODULES = "import numpy, ai_edge_litert.interpreter, safetensors.numpy"
+FILES = {
+    # The speech embedding and words that wake a device.
+    "openwakeword==0.5.1": ["embedding_model", "alexa_v0.1", "hey_mycroft_v0.1", "hey_rhasspy_v0.1", "timer_v0.1", "weather_v0.1"],
+    # Landmarks and detectors of MobileNet's blocks, in 32- and 16-bit floats.
+    "mediapipe==0.10.14": ["face_landmark", "hand_landmark_full", "hand_landmark_lite", "hand_recrop", "iris_landmark", "pose_landmark_full"],
+}
+REFUSED = {
+    ("openwakeword==0.5.1", "hey_jarvis_v0.1"): "(operator number 118): it is not supported",  # it has branches
+    ("mediapipe==0.10.14", "pose_detection"): "is sparse",
+    ("mediapipe==0.10.14", "selfie_segmentation"): "custom operator Convolution2DTransposeBias",
+    ("mediapipe==0.10.14", "palm_detection_lite"): "has no classifier to grow",
+}
+CLOSE = 1e-4
+
+
+def use_litert():
+    """Goes on in a Python that has LiteRT: this one, or one made for it."""
+    try:
+        exec(MODULES, {})
+        return
+    except ImportError:
+        pass
+    try:
+        python = from_pypi.python_with(BUILD / "litert", ["ai-edge-litert>=1.2,<3", "numpy", "safetensors"], MODULES, "LiteRT")
+        for package in FILES:
+            from_pypi.files_of(python, package, ".tflite", BUILD / "data" / "tflite" / package)
+    except from_pypi.NotToBeHad as error:
+        print(f"skipped: {error}")
+        sys.exit(77)
+    os.execv(python, [python, "-B", *sys.argv])
+
+
+use_litert()
+import numpy  # noqa: E402
+from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
+from safetensors.numpy import load_file, save_file  # noqa: E402
+
+
+def path_of(package, name):
+    return BUILD / "data" / "tflite" / package / f"{name}.tflite"
+
+
+def answers_of(file, kernels=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES):
+    """Of the kernels that LiteRT is defined by, to numbers that are made up: the input, and each output by its name."""
+    interpreter = Interpreter(str(file), experimental_op_resolver_type=kernels)
+    interpreter.allocate_tensors()
+    (entry,) = interpreter.get_input_details()
+    numbers = numpy.random.default_rng(1).uniform(-1, 1, entry["shape"]).astype(numpy.float32)
+    interpreter.set_tensor(entry["index"], numbers)
+    interpreter.invoke()
+    return numbers, {out["name"]: interpreter.get_tensor(out["index"]) for out in interpreter.get_output_details()}
+
+
+def apart(ours, theirs):
+    """Of the largest number."""
+    return numpy.abs(ours.ravel() - theirs.ravel()).max() / numpy.abs(theirs).max()
+
+
+class TfliteParity(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def imported(self, file, output):
+        model = self.folder / "model"
+        command = [BUILD / "daemon/moil-onnx", "import", file, "--out", model, "--kind", "rows", "--output", output.split(";")[0]]
+        return model, subprocess.run(command, capture_output=True, text=True)
+
+    def ours(self, model, numbers):
+        dims = json.loads((model / "model.json").read_text())["inputs"][0]["dims"]
+        if numbers.ndim == 4 and list(numbers.shape[1:]) != dims:
+            numbers = numbers.transpose(0, 3, 1, 2)
+        self.assertEqual(list(numbers.shape[1:]), dims)
+        save_file({"image": numpy.ascontiguousarray(numbers)}, self.folder / "case")
+        subprocess.run([BUILD / "tests/parity/model_tool", "logits", model, self.folder / "case", self.folder / "ours"], check=True)
+        return load_file(self.folder / "ours")["logits"]
+
+    def test_answers_are_litert_s(self):
+        for package, names in FILES.items():
+            for name in names:
+                file = path_of(package, name)
+                numbers, answers = answers_of(file)
+                _, others = answers_of(file, OpResolverType.AUTO)  # with 16-bit weights its own kernels do not agree
+                for output, theirs in answers.items():
+                    with self.subTest(file=name, output=output):
+                        model, done = self.imported(file, output)
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        ours = self.ours(model, numbers)
+                        subprocess.run(["rm", "-r", model], check=True)
+                        self.assertEqual(ours.size, theirs.size)
+                        self.assertLess(apart(ours, theirs), max(CLOSE, apart(others[output], theirs)))
+
+    def test_what_is_refused_says_why(self):
+        for (package, name), why in REFUSED.items():
+            with self.subTest(file=name):
+                file = path_of(package, name)
+                output = Interpreter(str(file)).get_output_details()[0]["name"] if "Convolution2D" not in why else ""
+                _, done = self.imported(file, output)
+                self.assertIn(done.returncode, (64, 65), done.stderr)
+                self.assertIn(why, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
