@@ -8,9 +8,10 @@ namespace {
 
 using file::TensorType;
 
-constexpr int kRelu = 1, kReluN1To1 = 2, kRelu6 = 3, kTanh = 4;
+// Fused activations (tflite.fbs).
+constexpr int kFusedRelu = 1, kFusedReluN1To1 = 2, kFusedRelu6 = 3, kFusedTanh = 4;
 // Where ONNX numbers its types.
-constexpr std::int64_t kFloatType = 1;
+constexpr std::int64_t kOnnxFloats = 1;
 
 bool is_whole(TensorType type) {
   return type == TensorType::INT32 || type == TensorType::INT64 || type == TensorType::UINT8 ||
@@ -70,7 +71,7 @@ void Translator::add_input(int index) {
       quantization.zero_point() != nullptr && quantization.zero_point()->size() > 0;
   double zero = has_zero ? static_cast<double>(quantization.zero_point()->Get(0)) : 0.0;
   if (one.type() == TensorType::INT8) zero += 128;  // the byte of 0 to 255 that a pixel is
-  const std::string floats = add("Cast", {value.name}, {{"to", kFloatType}});
+  const std::string floats = add("Cast", {value.name}, {{"to", kOnnxFloats}});
   const std::string from_zero = add("Sub", {floats, number(static_cast<float>(zero))});
   add("Mul", {from_zero, number(quantization.scale()->Get(0))}, {}, name);
 }
@@ -201,16 +202,16 @@ void Translator::finish(const std::string& value, int activation) {
   switch (activation) {
     case 0:
       return;
-    case kRelu:
+    case kFusedRelu:
       add("Relu", {value}, {}, output());
       return;
-    case kReluN1To1:
+    case kFusedReluN1To1:
       add("Clip", {value, number(-1), number(1)}, {}, output());
       return;
-    case kRelu6:
+    case kFusedRelu6:
       add("Clip", {value, number(0), number(6)}, {}, output());
       return;
-    case kTanh:
+    case kFusedTanh:
       add("Tanh", {value}, {}, output());
       return;
     default:

@@ -12,11 +12,12 @@ namespace {
 
 // Types whose F may write over input 0, and whose CD over output derivative 0.
 const std::set<std::string> kElementWise = {
-    "relu",       "relu6", "leaky_relu", "sigmoid", "tanh",       "hard_sigmoid",
-    "hard_swish", "silu",  "gelu",       "elu",     "softplus",   "mish",
-    "gelu_tanh",  "add",   "multiply",   "dropout", "batch_norm", "softmax"};
-const std::set<std::string> kDerivativeFromInput = {"hard_swish", "silu", "gelu", "mish",
-                                                    "gelu_tanh"};
+    "relu",         "relu6",      "leaky_relu", "sigmoid",    "tanh",
+    "hard_sigmoid", "hard_swish", "silu",       "gelu",       "elu",
+    "softplus",     "mish",       "gelu_tanh",  "add",        "multiply",
+    "dropout",      "batch_norm", "softmax",    "layer_norm", "positional_encoding"};
+const std::set<std::string> kDerivativeFromInput = {"hard_swish", "silu",      "gelu",
+                                                    "mish",       "gelu_tanh", "layer_norm"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse",
                                        "huber"};
 // What may be the same data in another shape.
@@ -215,6 +216,10 @@ class Analysis {
     }
   }
 
+  int first_backward(int i) const {
+    const int gradient = time(StepKind::kComputeGradient, i);
+    return gradient >= 0 ? gradient : time(StepKind::kComputeDerivative, i);
+  }
   int last_backward(int i) const {
     return std::max({time(StepKind::kForward, i), time(StepKind::kComputeGradient, i),
                      time(StepKind::kComputeDerivative, i)});
@@ -253,6 +258,7 @@ class Analysis {
       int first = time(StepKind::kForward, i), last = last_backward(i);
       if (saved.name == "packed_weight") first = 0, last = end();
       if (saved.name == "sums") first = time(StepKind::kComputeGradient, i);
+      if (saved.name == "carried") first = first_backward(i);
       add(node(i).name + " " + saved.name, told(i).saved[s], saved.bytes, first, last);
     }
   }

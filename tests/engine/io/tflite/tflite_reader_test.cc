@@ -34,7 +34,7 @@ std::vector<float> answer_of(onnx::ImportedModel model) {
   return {network.output(0), network.output(0) + network.output_info(0).dims.elements()};
 }
 
-std::vector<std::string> types_of(const onnx::ImportedModel& model) {
+std::vector<std::string> layer_types(const onnx::ImportedModel& model) {
   std::vector<std::string> types;
   for (const LayerDescription& layer : model.description.layers) types.push_back(layer.type);
   return types;
@@ -79,7 +79,7 @@ std::vector<double> expected_of_classifier() {
 TEST(TfliteReader, AClassifierAnswersAsItsFileSays) {
   for (const Kept kept : {Kept::kFloats, Kept::kHalves, Kept::kBytes, Kept::kBytesOfChannels}) {
     const onnx::ImportedModel model = imported(small_classifier(kept));
-    EXPECT_THAT(types_of(model), ElementsAre("conv2d", "relu6", "conv2d", "global_average_pool",
+    EXPECT_THAT(layer_types(model), ElementsAre("conv2d", "relu6", "conv2d", "global_average_pool",
                                              "fully_connected", "softmax"));
     EXPECT_THAT(model.description.inputs.at(0).dims, ElementsAre(2, 6, 6));
     EXPECT_FALSE(model.takes_bytes);
@@ -102,7 +102,7 @@ TEST(TfliteReader, PixelsThatAreBytesAreTakenFrom0To255) {
 
 TEST(TfliteReader, ShapesAreComputedAndNormsFound) {
   const onnx::ImportedModel model = imported(small_arrangement());
-  EXPECT_THAT(types_of(model), ::testing::Contains("layer_norm"));
+  EXPECT_THAT(layer_types(model), ::testing::Contains("layer_norm"));
   std::vector<double> x;
   for (const int row : {0, 1})
     for (const int column : {4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3})
