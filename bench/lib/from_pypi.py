@@ -39,6 +39,14 @@ def python_with(place: Path, packages: list[str], modules: str, name: str) -> Pa
     return python
 
 
+ONNX_RUNTIME = "import numpy, onnx, onnxruntime"  # what it runs
+
+
+def with_onnx_runtime(build: Path) -> Path:
+    """A Python of the build folder that runs ONNX_RUNTIME."""
+    return python_with(build / "onnxruntime", ["onnxruntime>=1.17,<2", "onnx>=1.15,<2"], ONNX_RUNTIME, "ONNX Runtime")
+
+
 def files_of(python: Path, package: str, suffix: str, place: Path) -> list[Path]:
     """A package's files of a suffix, unpacked into `place`, which keeps them; the package itself is not kept."""
     if not place.exists():

@@ -76,6 +76,15 @@ TEST_F(Moild, ADaemonOfATestSeesAMadeUpDeviceAndNotThisMachine) {
   EXPECT_EQ(device(moild)["temperature_c"], 123.0);
 }
 
+// A program that is started meanwhile does not have it open: who watches takes files that nobody
+// writes to.
+void write_closed(const fs::path& file, const std::string& content) {
+  std::FILE* to = std::fopen(file.c_str(), "we");
+  ASSERT_NE(to, nullptr);
+  std::fwrite(content.data(), 1, content.size(), to);
+  std::fclose(to);
+}
+
 TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
   const fs::path inbox = folder_ / "inbox";
   fs::create_directories(inbox / "cat");
@@ -91,15 +100,15 @@ TEST_F(Moild, AWatchedFolderIsTakenFromThroughAnUpgradeOfMoild) {
     });
   };
   fs::create_directories(inbox / "caf\xe9");  // no UTF-8, and no reason to wait for moild
-  std::ofstream(inbox / "caf\xe9/z.jpg") << photo("z");
-  std::ofstream(inbox / "cat/a.jpg") << photo("a");
+  write_closed(inbox / "caf\xe9/z.jpg", photo("z"));
+  write_closed(inbox / "cat/a.jpg", photo("a"));
   EXPECT_TRUE(taken(1));
   EXPECT_EQ(moild->stop(), EX_OK);
-  std::ofstream(inbox / "cat/b.jpg") << photo("b");  // nobody is there to take it
+  write_closed(inbox / "cat/b.jpg", photo("b"));  // nobody is there to take it
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   moild = std::make_unique<MoildProcess>(folder_ / "state", quick_settings());
   EXPECT_TRUE(taken(2));
-  std::ofstream(inbox / "cat/c.jpg") << photo("c");
+  write_closed(inbox / "cat/c.jpg", photo("c"));
   EXPECT_TRUE(taken(3));
   fs::remove_all(inbox);
   watching.join();

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from lib import onnx_runtime  # noqa: E402
+from lib import from_pypi  # noqa: E402
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD, CASES = (pathlib.Path(argument) for argument in sys.argv[1:3])
@@ -36,15 +36,15 @@ def skip(why):
 def use_onnx_runtime():
     """Goes on in a Python that has ONNX Runtime: this one, or one made for it."""
     try:
-        exec(onnx_runtime.MODULES, {})
+        exec(from_pypi.ONNX_RUNTIME, {})
         return
     except ImportError:
         pass
     if not CASES.joinpath("resnet18.onnx").exists():
         skip("no cases: PyTorch or torchvision is not installed, or the test onnx_cases has not run")
     try:
-        python = onnx_runtime.python_of(BUILD)
-    except onnx_runtime.NotToBeHad as error:
+        python = from_pypi.with_onnx_runtime(BUILD)
+    except from_pypi.NotToBeHad as error:
         skip(str(error))
     os.execv(python, [python, "-B", *sys.argv])
 

@@ -19,15 +19,15 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from lib import onnx_runtime  # noqa: E402
+from lib import from_pypi  # noqa: E402
 
 FOLDER, BUILD = (pathlib.Path(argument) for argument in sys.argv[1:3])
 try:
-    exec(onnx_runtime.MODULES, {})
+    exec(from_pypi.ONNX_RUNTIME, {})
 except ImportError:
     try:
-        python = onnx_runtime.python_of(BUILD)
-    except onnx_runtime.NotToBeHad as error:
+        python = from_pypi.with_onnx_runtime(BUILD)
+    except from_pypi.NotToBeHad as error:
         print(f"skipped: {error}")
         sys.exit(77)
     os.execv(python, [python, "-B", *sys.argv])

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lib import onnx_runtime
+from lib import from_pypi
 from lib.nested import TUNED_ON
 from lib.programs import PEER_PYTHON, ROOT, build_dir, run
 from lib.samples import Files
@@ -26,8 +26,8 @@ def peer(script: str, *words: str | Path, python: str | Path = PEER_PYTHON) -> A
 def by_onnx_runtime(script: str, *words: str | Path) -> Any:
     """The same of a script that asks YAMNet; None if there is no ONNX Runtime."""
     try:
-        python = onnx_runtime.python_of(build_dir())
-    except onnx_runtime.NotToBeHad as error:
+        python = from_pypi.with_onnx_runtime(build_dir())
+    except from_pypi.NotToBeHad as error:
         say(f"without the peer: {error}")
         return None
     return peer(script, "--model", data.YAMNET, "--threads", str(THREADS), *words, python=python)

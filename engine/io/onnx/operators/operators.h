@@ -24,7 +24,7 @@ void add_resize_operators(Operators& operators);       // images of another size
 void add_quantization_operators(Operators& operators);
 void add_recurrent_operators(Operators& operators);  // LSTM, GRU, RNN
 void add_attention_operators(Operators& operators);
-void add_axis_operators(Operators& operators);       // transposition, slices, concatenation
+void add_axis_operators(Operators& operators);  // transposition, slices, concatenation
 
 // By ONNX name; of the default domain.
 [[nodiscard]] const Operators& operators();

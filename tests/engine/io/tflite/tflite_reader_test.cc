@@ -80,7 +80,7 @@ TEST(TfliteReader, AClassifierAnswersAsItsFileSays) {
   for (const Kept kept : {Kept::kFloats, Kept::kHalves, Kept::kBytes, Kept::kBytesOfChannels}) {
     const onnx::ImportedModel model = imported(small_classifier(kept));
     EXPECT_THAT(layer_types(model), ElementsAre("conv2d", "relu6", "conv2d", "global_average_pool",
-                                             "fully_connected", "softmax"));
+                                                "fully_connected", "softmax"));
     EXPECT_THAT(model.description.inputs.at(0).dims, ElementsAre(2, 6, 6));
     EXPECT_FALSE(model.takes_bytes);
     const std::vector<float> answer = answer_of(model);
