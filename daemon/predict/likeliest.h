@@ -10,7 +10,7 @@
 
 namespace moil::night {
 
-// Their numbers, the likeliest first, `most` at most; of those that are as likely, the first.
+// Their numbers, `most` at most, the likeliest first; if several are as likely, the lower number.
 [[nodiscard]] inline std::vector<std::uint32_t> likeliest(std::span<const float> chances,
                                                           std::size_t most) {
   std::vector<std::uint32_t> order(chances.size());

@@ -44,8 +44,8 @@ void warm_libraries(int threads);
 void start(Network& network);
 
 // Samples of small values, and one-hot targets; or, of the first input and the target, those that
-// the options name, one after the other. A function of the step. kInvalidArgument if that file
-// holds no such samples.
+// the options name, one after the other. A function of the step. kInvalidArgument if the
+// samples of that file have other sizes.
 void fill_inputs(Network& network, const BenchOptions& options, std::uint64_t step);
 
 // Plain SGD, clipped if the options want that.

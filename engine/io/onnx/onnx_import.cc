@@ -8,6 +8,7 @@
 #include "engine/io/onnx/input_ends.h"
 #include "engine/io/onnx/operators/arithmetic.h"
 #include "engine/io/onnx/operators/operators.h"
+#include "engine/io/onnx/problems.h"
 #include "engine/io/onnx/weight_ties.h"
 #include "engine/io/onnx/written_layers.h"
 #include "engine/model/graph.h"
@@ -17,8 +18,6 @@
 
 namespace moil::onnx {
 namespace {
-
-constexpr std::size_t kMostProblemsTold = 50;
 
 // Operators that give elements of their first input alone, in whatever order and as often.
 bool keeps_elements(const std::string& op) {
@@ -64,8 +63,9 @@ class Importer {
         options_(options),
         outputs_(chosen_outputs(graph, options)),
         ends_(graph),
-        patterns_(graph),
-        written_(graph),
+        index_(graph),
+        patterns_(graph, index_),
+        written_(graph, index_),
         state_(graph, outputs_) {}
 
   ImportedModel run() {
@@ -77,7 +77,7 @@ class Importer {
     needed_ = needed_in_order();
     for (const std::size_t i : needed_) state_.add_reader(graph_.nodes[i]);
     for (const std::size_t i : needed_) import_node(graph_.nodes[i]);
-    if (!problems_.empty()) refuse();
+    problems_.refuse_if_any(graph_.nodes.size(), "nodes");
     set_outputs();
     return finish();
   }
@@ -284,17 +284,7 @@ class Importer {
   }
 
   void tell(const Node& node, const std::string& what) {
-    problems_.push_back(node.label() + ": " + what);
-  }
-
-  [[noreturn]] void refuse() const {
-    std::string text = std::to_string(problems_.size()) + " of " +
-                       std::to_string(graph_.nodes.size()) + " nodes are not supported:";
-    for (std::size_t i = 0; i < std::min(problems_.size(), kMostProblemsTold); ++i)
-      text += "\n  " + problems_[i];
-    if (problems_.size() > kMostProblemsTold)
-      text += "\n  and " + std::to_string(problems_.size() - kMostProblemsTold) + " more";
-    throw Error(ErrorCode::kUnimplemented, text);
+    problems_.tell(node.label() + ": " + what);
   }
 
   void set_outputs() {
@@ -384,13 +374,14 @@ class Importer {
   const ImportOptions& options_;
   const std::vector<GraphValue> outputs_;
   const InputEnds ends_;
+  const GraphIndex index_;
   const Patterns patterns_;
   const WrittenLayers written_;
   std::vector<std::size_t> needed_;  // nodes, in order
   ImportState state_;
   std::vector<std::string> remarks_;
   bool takes_bytes_ = false;
-  std::vector<std::string> problems_;
+  Problems problems_;
 };
 
 }  // namespace

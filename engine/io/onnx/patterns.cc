@@ -6,13 +6,7 @@
 
 namespace moil::onnx {
 
-Patterns::Patterns(const Graph& graph) : graph_(graph) {
-  for (const Node& node : graph.nodes) {
-    for (const std::string& output : node.outputs)
-      if (!output.empty()) producers_[output] = &node;
-    for (const std::string& input : node.inputs) readers_[input].push_back(&node);
-  }
-  for (const GraphValue& output : graph.outputs) readers_[output.name].push_back(nullptr);
+Patterns::Patterns(const Graph& graph, const GraphIndex& index) : graph_(graph), index_(index) {
   for (const Node& node : graph.nodes) {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) continue;
     if (node.op == "Mul") try_end(node, norms_);
@@ -34,15 +28,15 @@ void Patterns::try_end(const Node& node, std::map<const Node*, P>& found) {
 bool Patterns::is_read_elsewhere(const Node& end) const {
   for (const Node* part : seen_)
     for (const std::string& output : part->outputs)
-      if (const auto readers = readers_.find(output); readers != readers_.end())
+      if (const auto readers = index_.readers.find(output); readers != index_.readers.end())
         for (const Node* reader : readers->second)
           if (reader != &end && !seen_.contains(reader)) return true;
   return false;
 }
 
 const Node* Patterns::producer(const std::string& name, const std::string& op) {
-  const auto it = producers_.find(name);
-  if (it == producers_.end() || it->second->op != op || !it->second->domain.empty() ||
+  const auto it = index_.producers.find(name);
+  if (it == index_.producers.end() || it->second->op != op || !it->second->domain.empty() ||
       it->second->inputs.empty())
     return nullptr;
   seen_.insert(it->second);
@@ -57,9 +51,10 @@ const Node* Patterns::pair(const std::string& name, const std::string& op) {
 const Tensor* Patterns::constant(const std::string& name) const {
   const auto it = graph_.constants.find(name);
   if (it != graph_.constants.end()) return &it->second;
-  const auto node = producers_.find(name);
-  return node == producers_.end() || node->second->op != "Constant" ? nullptr
-                                                                    : node->second->tensor("value");
+  const auto node = index_.producers.find(name);
+  return node == index_.producers.end() || node->second->op != "Constant"
+             ? nullptr
+             : node->second->tensor("value");
 }
 
 const Tensor* Patterns::number(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/onnx/graph_index.h"
 #include "engine/io/onnx/onnx_graph.h"
 
 namespace moil::onnx {
@@ -50,8 +51,8 @@ struct LookupPattern {
 
 class Patterns {
  public:
-  // It must outlive this.
-  explicit Patterns(const Graph& graph);
+  // They must outlive this.
+  Patterns(const Graph& graph, const GraphIndex& index);
 
   // Whether the node is part of a function, and not its end.
   [[nodiscard]] bool is_part(const Node& node) const { return parts_.contains(&node); }
@@ -85,9 +86,8 @@ class Patterns {
   void try_end(const Node& node, std::map<const Node*, P>& found);
 
   const Graph& graph_;
-  std::map<std::string, const Node*> producers_;
-  std::map<std::string, std::vector<const Node*>> readers_;  // null: whoever has the outputs
-  std::set<const Node*> seen_;                               // of the match that is tried
+  const GraphIndex& index_;
+  std::set<const Node*> seen_;  // of the match that is tried
   std::set<const Node*> parts_;
   std::map<const Node*, NormPattern> norms_;
   std::map<const Node*, SoftmaxPattern> softmaxes_;

@@ -103,13 +103,8 @@ const std::vector<WrittenForm>& forms() {
 
 }  // namespace
 
-WrittenLayers::WrittenLayers(const Graph& graph) : graph_(graph) {
-  for (const Node& node : graph.nodes) {
-    for (const std::string& output : node.outputs)
-      if (!output.empty()) producers_[output] = &node;
-    for (const std::string& input : node.inputs) readers_[input].push_back(&node);
-  }
-  for (const GraphValue& output : graph.outputs) readers_[output.name].push_back(nullptr);
+WrittenLayers::WrittenLayers(const Graph& graph, const GraphIndex& index)
+    : graph_(graph), index_(index) {
   for (const WrittenForm& form : forms())
     for (const Node& node : graph.nodes) try_end(node, form);
 }
@@ -148,8 +143,8 @@ bool WrittenLayers::match(const std::string& name, const std::string& of_form,
   const auto it = found.form->producers.find(of_form);
   if (it == found.form->producers.end()) return !name.empty();
   const Node& rule = found.form->graph.nodes[it->second];
-  const auto producer = producers_.find(name);
-  if (producer == producers_.end() || graph_.constants.contains(name)) return false;
+  const auto producer = index_.producers.find(name);
+  if (producer == index_.producers.end() || graph_.constants.contains(name)) return false;
   const Node& node = *producer->second;
   if (node.op != rule.op || !node.domain.empty() || node.outputs.size() != 1 ||
       node.inputs.size() != rule.inputs.size())
@@ -167,8 +162,8 @@ bool WrittenLayers::is_read_elsewhere(const WrittenLayer& found) const {
   for (const GraphValue& output : found.form->graph.outputs)
     given.insert(found.names.at(output.name));
   for (const Node* node : found.nodes) {
-    const auto readers = readers_.find(node->outputs[0]);
-    if (given.contains(node->outputs[0]) || readers == readers_.end()) continue;
+    const auto readers = index_.readers.find(node->outputs[0]);
+    if (given.contains(node->outputs[0]) || readers == index_.readers.end()) continue;
     for (const Node* reader : readers->second)
       if (!own.contains(reader)) return true;
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/onnx/graph_index.h"
 #include "engine/io/onnx/onnx_graph.h"
 #include "engine/io/onnx/operators/import_state.h"
 
@@ -26,8 +27,8 @@ struct WrittenLayer {
 
 class WrittenLayers {
  public:
-  // It must outlive this.
-  explicit WrittenLayers(const Graph& graph);
+  // They must outlive this.
+  WrittenLayers(const Graph& graph, const GraphIndex& index);
 
   // Whether the node is part of such a layer, and not its end.
   [[nodiscard]] bool is_part(const Node& node) const { return parts_.contains(&node); }
@@ -43,8 +44,7 @@ class WrittenLayers {
   bool is_read_elsewhere(const WrittenLayer& found) const;
 
   const Graph& graph_;
-  std::map<std::string, const Node*> producers_;
-  std::map<std::string, std::vector<const Node*>> readers_;  // null: whoever has the outputs
+  const GraphIndex& index_;
   std::map<const Node*, WrittenLayer> ends_;
   std::set<const Node*> parts_;
   std::map<std::string, const Node*> further_;  // outputs, and the end of their layer

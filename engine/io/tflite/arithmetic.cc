@@ -10,15 +10,13 @@ template <const char* op>
 void translate_plain(Translator& t) {
   std::vector<std::string> inputs;
   for (std::size_t k = 0; k < t.inputs(); ++k) inputs.push_back(t.input(k));
-  t.add(op, inputs, {}, t.output());
+  t.end(op, inputs);
 }
 
 // With an activation behind it.
 template <const char* op>
 void translate_sum(Translator& t) {
-  const int activation = t.options<file::ArithmeticOptions>().activation();
-  const std::string y = t.add(op, {t.input(0), t.input(1)}, {}, t.before(activation));
-  t.finish(y, activation);
+  t.end(op, {t.input(0), t.input(1)}, {}, t.options<file::ArithmeticOptions>().activation());
 }
 
 constexpr char kAdd[] = "Add", kSub[] = "Sub", kDiv[] = "Div", kMax[] = "Max", kMin[] = "Min",
@@ -31,68 +29,63 @@ constexpr char kAdd[] = "Add", kSub[] = "Sub", kDiv[] = "Div", kMax[] = "Max", k
 
 void translate_floor_division(Translator& t) {
   if (t.is_whole_number(0)) {  // of sizes, which are not below zero
-    t.add("Div", {t.input(0), t.input(1)}, {}, t.output());
+    t.end("Div", {t.input(0), t.input(1)});
     return;
   }
-  t.add("Floor", {t.add("Div", {t.input(0), t.input(1)})}, {}, t.output());
+  t.end("Floor", {t.add("Div", {t.input(0), t.input(1)})});
 }
 
-void translate_square(Translator& t) { t.add("Mul", {t.input(0), t.input(0)}, {}, t.output()); }
+void translate_square(Translator& t) { t.end("Mul", {t.input(0), t.input(0)}); }
 
 void translate_squared_difference(Translator& t) {
   const std::string difference = t.add("Sub", {t.input(0), t.input(1)});
-  t.add("Mul", {difference, difference}, {}, t.output());
+  t.end("Mul", {difference, difference});
 }
 
 // Kept by its root, so that a product with it is a division, as a norm has it.
 void translate_rsqrt(Translator& t) {
   const std::string root = t.add("Sqrt", {t.input(0)});
   t.remember_root(t.output(), root);
-  t.add("Reciprocal", {root}, {}, t.output());
+  t.end("Reciprocal", {root});
 }
 
 void translate_product(Translator& t) {
   const int activation = t.options<file::ArithmeticOptions>().activation();
-  for (const std::size_t k : {0U, 1U}) {
-    const std::string root = t.root_of(t.input(k));
-    if (root.empty()) continue;
-    const std::string y = t.add("Div", {t.input(1 - k), root}, {}, t.before(activation));
-    return t.finish(y, activation);
-  }
-  const std::string y = t.add("Mul", {t.input(0), t.input(1)}, {}, t.before(activation));
-  t.finish(y, activation);
+  for (const std::size_t k : {0U, 1U})
+    if (const std::string root = t.root_of(t.input(k)); !root.empty())
+      return t.end("Div", {t.input(1 - k), root}, {}, activation);
+  t.end("Mul", {t.input(0), t.input(1)}, {}, activation);
 }
 
 template <int activation>
 void translate_limit(Translator& t) {
-  t.finish(t.input(0), activation);
+  t.activate(t.input(0), activation);
 }
 
 void translate_leaky_relu(Translator& t) {
-  t.add("LeakyRelu", {t.input(0)}, {{"alpha", double{t.options<file::LeakyReluOptions>().alpha()}}},
-        t.output());
+  t.end("LeakyRelu", {t.input(0)},
+        {{"alpha", double{t.options<file::LeakyReluOptions>().alpha()}}});
 }
 
 void translate_prelu(Translator& t) {
   if (t.input_dims(0).size() != 4) {
-    t.add("PRelu", {t.input(0), t.input(1)}, {}, t.output());
+    t.end("PRelu", {t.input(0), t.input(1)});
     return;
   }
   const std::string slopes = t.add("Reshape", {t.input(1), t.ints({-1, 1, 1})});
-  t.from_channels(t.add("PRelu", {t.to_channels(t.input(0)), slopes}), t.output());
+  t.end_in_last(t.add("PRelu", {t.to_channels(t.input(0)), slopes}));
 }
 
 void translate_gelu(Translator& t) {
   const bool approximate = t.options<file::GeluOptions>().approximate();
-  t.add("Gelu", {t.input(0)}, {{"approximate", std::string(approximate ? "tanh" : "none")}},
-        t.output());
+  t.end("Gelu", {t.input(0)}, {{"approximate", std::string(approximate ? "tanh" : "none")}});
 }
 
 void translate_softmax(Translator& t) {
   const float beta = t.options<file::SoftmaxOptions>().beta();
   std::string x = t.input(0);
   if (beta != 1) x = t.add("Mul", {x, t.number(beta)});
-  t.add("Softmax", {x}, {{"axis", std::int64_t{-1}}}, t.output());
+  t.end("Softmax", {x}, {{"axis", std::int64_t{-1}}});
 }
 
 void translate_fully_connected(Translator& t) {
@@ -104,15 +97,13 @@ void translate_fully_connected(Translator& t) {
   const std::size_t rank = t.input_dims(0).size();
   if (options.keeps_dims() && rank != 2) {
     const std::string matrix = t.add("Transpose", {t.input(1)}, {{"perm", Ints{1, 0}}});
-    x = t.add("MatMul", {x, matrix}, {}, t.has(2) ? "" : t.before(options.activation()));
-    if (t.has(2)) x = t.add("Add", {x, t.input(2)}, {}, t.before(options.activation()));
-    return t.finish(x, options.activation());
+    if (!t.has(2)) return t.end("MatMul", {x, matrix}, {}, options.activation());
+    return t.end("Add", {t.add("MatMul", {x, matrix}), t.input(2)}, {}, options.activation());
   }
   if (rank != 2) x = t.add("Reshape", {x, t.ints({-1, weights[1]})});
   std::vector<std::string> inputs = {x, t.input(1)};
   if (t.has(2)) inputs.push_back(t.input(2));
-  x = t.add("Gemm", inputs, {{"transB", std::int64_t{1}}}, t.before(options.activation()));
-  t.finish(x, options.activation());
+  t.end("Gemm", inputs, {{"transB", std::int64_t{1}}}, options.activation());
 }
 
 std::string turned(Translator& t, std::size_t k, bool is_turned) {
@@ -127,9 +118,8 @@ std::string turned(Translator& t, std::size_t k, bool is_turned) {
 
 void translate_batch_matmul(Translator& t) {
   const auto& options = t.options<file::BatchMatMulOptions>();
-  t.add("MatMul",
-        {turned(t, 0, options.transposes_left()), turned(t, 1, options.transposes_right())}, {},
-        t.output());
+  t.end("MatMul",
+        {turned(t, 0, options.transposes_left()), turned(t, 1, options.transposes_right())});
 }
 
 // Over axes of its second input.
@@ -138,10 +128,10 @@ void translate_reduction(Translator& t) {
   const Ints axes = t.input_ints(1);
   const std::int64_t keeps = t.options<file::ReducerOptions>().keeps_dims() ? 1 : 0;
   if (op == kReduceSum) {
-    t.add(op, {t.input(0), t.ints(axes)}, {{"keepdims", keeps}}, t.output());
+    t.end(op, {t.input(0), t.ints(axes)}, {{"keepdims", keeps}});
     return;
   }
-  t.add(op, {t.input(0)}, {{"axes", axes}, {"keepdims", keeps}}, t.output());
+  t.end(op, {t.input(0)}, {{"axes", axes}, {"keepdims", keeps}});
 }
 
 }  // namespace

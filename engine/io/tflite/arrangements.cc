@@ -7,8 +7,6 @@ namespace moil::tflite {
 namespace {
 
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
-// Where ONNX numbers its types.
-constexpr std::int64_t kFloatType = 1, kInt64Type = 7;
 
 void translate_reshape(Translator& t) {
   const std::string shape = t.has(1) ? t.input(1) : [&] {
@@ -16,7 +14,7 @@ void translate_reshape(Translator& t) {
     if (dims == nullptr) throw Untranslatable("it has no shape");
     return t.ints({dims->begin(), dims->end()});
   }();
-  t.add("Reshape", {t.input(0), shape}, {}, t.output());
+  t.end("Reshape", {t.input(0), shape});
 }
 
 void translate_squeeze(Translator& t) {
@@ -26,24 +24,22 @@ void translate_squeeze(Translator& t) {
   const Ints dims = t.input_dims(0);
   for (std::size_t k = 0; axes.empty() && k < dims.size(); ++k)
     if (dims[k] == 1) axes.push_back(static_cast<std::int64_t>(k));
-  t.add("Squeeze", {t.input(0), t.ints(axes)}, {}, t.output());
+  t.end("Squeeze", {t.input(0), t.ints(axes)});
 }
 
 void translate_expand_dims(Translator& t) {
-  t.add("Unsqueeze", {t.input(0), t.ints(t.input_ints(1))}, {}, t.output());
+  t.end("Unsqueeze", {t.input(0), t.ints(t.input_ints(1))});
 }
 
 void translate_transpose(Translator& t) {
-  t.add("Transpose", {t.input(0)}, {{"perm", t.input_ints(1)}}, t.output());
+  t.end("Transpose", {t.input(0)}, {{"perm", t.input_ints(1)}});
 }
 
 void translate_concatenation(Translator& t) {
   const auto& options = t.options<file::ConcatenationOptions>();
   std::vector<std::string> inputs;
   for (std::size_t k = 0; k < t.inputs(); ++k) inputs.push_back(t.input(k));
-  const std::string y = t.add("Concat", inputs, {{"axis", std::int64_t{options.axis()}}},
-                              t.before(options.activation()));
-  t.finish(y, options.activation());
+  t.end("Concat", inputs, {{"axis", std::int64_t{options.axis()}}}, options.activation());
 }
 
 void translate_pack(Translator& t) {
@@ -51,7 +47,7 @@ void translate_pack(Translator& t) {
   std::vector<std::string> inputs;
   for (std::size_t k = 0; k < t.inputs(); ++k)
     inputs.push_back(t.add("Unsqueeze", {t.input(k), t.ints({axis})}));
-  t.add("Concat", inputs, {{"axis", axis}}, t.output());
+  t.end("Concat", inputs, {{"axis", axis}});
 }
 
 void translate_slice(Translator& t) {
@@ -60,7 +56,7 @@ void translate_slice(Translator& t) {
   Ints end;
   for (std::size_t k = 0; k < begin.size(); ++k)
     end.push_back(size[k] < 0 || begin[k] > kToTheEnd - size[k] ? kToTheEnd : begin[k] + size[k]);
-  t.add("Slice", {t.input(0), t.ints(begin), t.ints(end)}, {}, t.output());
+  t.end("Slice", {t.input(0), t.ints(begin), t.ints(end)});
 }
 
 // The number at this place of an input that may be computed.
@@ -98,9 +94,9 @@ void translate_strided_slice(Translator& t) {
     x = t.add("Slice", {x, begin, end, axis, t.ints({strides[k]})});
   }
   if (gone.empty())
-    t.add("Identity", {x}, {}, t.output());
+    t.end("Identity", {x});
   else
-    t.add("Squeeze", {x, t.ints(gone)}, {}, t.output());
+    t.end("Squeeze", {x, t.ints(gone)});
 }
 
 void cut(Translator& t, const std::string& x, std::int64_t axis,
@@ -147,24 +143,20 @@ void translate_unpack(Translator& t) {
 void translate_gather(Translator& t) {
   const auto& options = t.options<file::GatherOptions>();
   if (options.batch_dims() != 0) throw Untranslatable("it gathers by the batch");
-  t.add("Gather", {t.input(0), t.input(1)}, {{"axis", std::int64_t{options.axis()}}}, t.output());
+  t.end("Gather", {t.input(0), t.input(1)}, {{"axis", std::int64_t{options.axis()}}});
 }
 
-void translate_shape(Translator& t) { t.add("Shape", {t.input(0)}, {}, t.output()); }
+void translate_shape(Translator& t) { t.end("Shape", {t.input(0)}); }
 
-void translate_range(Translator& t) {
-  t.add("Range", {t.input(0), t.input(1), t.input(2)}, {}, t.output());
-}
+void translate_range(Translator& t) { t.end("Range", {t.input(0), t.input(1), t.input(2)}); }
 
 void translate_cast(Translator& t) {
   const auto to = t.options<file::CastOptions>().to();
   const bool to_floats = to == file::TensorType::FLOAT32 || to == file::TensorType::FLOAT16;
-  t.add("Cast", {t.input(0)}, {{"to", to_floats ? kFloatType : kInt64Type}}, t.output());
+  t.end("Cast", {t.input(0)}, {{"to", to_floats ? kOnnxFloats : kOnnxInts}});
 }
 
-void translate_broadcast(Translator& t) {
-  t.add("Expand", {t.input(0), t.input(1)}, {}, t.output());
-}
+void translate_broadcast(Translator& t) { t.end("Expand", {t.input(0), t.input(1)}); }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The numbers of a tensor of a TensorFlow Lite file: floats, or those that quantised ones stand
-// for.
+// The numbers of a tensor in a TensorFlow Lite file. Quantised ones become the floats that they
+// mean.
 #pragma once
 
 #include <string>

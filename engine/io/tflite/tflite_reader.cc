@@ -5,13 +5,12 @@
 
 #include "base/error.h"
 #include "base/files/file.h"
+#include "engine/io/onnx/problems.h"
 #include "engine/io/onnx/utf8.h"
 #include "engine/io/tflite/operators.h"
 
 namespace moil::tflite {
 namespace {
-
-constexpr std::size_t kMostProblems = 50;
 
 [[noreturn]] void fail_reading(const std::string& what) { throw Error(ErrorCode::kBadData, what); }
 
@@ -62,30 +61,10 @@ std::string called(const file::OperatorCode& code) {
                                         : kind->second.name;
 }
 
-class Problems {
- public:
-  void tell(const file::OperatorCode& code, const std::string& output, const std::string& what) {
-    if (++count_ <= kMostProblems)
-      text_ += "\n  \"" + output + "\" (" + called(code) + "): " + what;
-  }
-  void refuse_if_any(std::size_t operators) const {
-    if (count_ == 0) return;
-    std::string text = std::to_string(count_) + " of " + std::to_string(operators) +
-                       " operators are not supported:" + text_;
-    if (count_ > kMostProblems)
-      text += "\n  and " + std::to_string(count_ - kMostProblems) + " more";
-    throw Error(ErrorCode::kUnimplemented, text);
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::string text_;
-};
-
 onnx::Graph translated(std::span<const std::uint8_t> bytes, const file::Model& model) {
   Translator translator(bytes, model);
   translator.begin();
-  Problems problems;
+  onnx::Problems problems;
   const auto& operators = *model.subgraphs()->Get(0)->operators();
   for (const file::Operator* op : operators) {
     const file::OperatorCode& code = *model.operator_codes()->Get(op->opcode_index());
@@ -96,11 +75,11 @@ onnx::Graph translated(std::span<const std::uint8_t> bytes, const file::Model& m
         throw Untranslatable("it is not supported");
       kind->second.translate(translator);
     } catch (const Untranslatable& e) {
-      problems.tell(code, translator.outputs() == 0 ? std::string() : translator.output(),
-                    e.what());
+      const std::string output = translator.outputs() == 0 ? std::string() : translator.output();
+      problems.tell("\"" + output + "\" (" + called(code) + "): " + e.what());
     }
   }
-  problems.refuse_if_any(operators.size());
+  problems.refuse_if_any(operators.size(), "operators");
   return std::move(translator.graph());
 }
 

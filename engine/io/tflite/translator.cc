@@ -10,9 +10,6 @@ using file::TensorType;
 
 // Fused activations (tflite.fbs).
 constexpr int kFusedRelu = 1, kFusedReluN1To1 = 2, kFusedRelu6 = 3, kFusedTanh = 4;
-// Where ONNX numbers its types.
-constexpr std::int64_t kOnnxFloats = 1;
-
 bool is_whole(TensorType type) {
   return type == TensorType::INT32 || type == TensorType::INT64 || type == TensorType::UINT8 ||
          type == TensorType::INT8 || type == TensorType::INT16 || type == TensorType::BOOL;
@@ -118,11 +115,6 @@ const std::string& Translator::output(std::size_t k) const {
 
 Ints Translator::input_dims(std::size_t k) const { return dims_of(tensor(input_index(k))); }
 
-Ints Translator::output_dims(std::size_t k) const {
-  if (k >= outputs()) throw Untranslatable("it has no output " + std::to_string(k));
-  return dims_of(tensor(op_->outputs()->Get(static_cast<flatbuffers::uoffset_t>(k))));
-}
-
 bool Translator::is_whole_number(std::size_t k) const {
   const file::Tensor& one = tensor(input_index(k));
   return is_whole(one.type()) && !is_quantised(one);
@@ -184,36 +176,32 @@ std::string Translator::number(float value) {
   return name;
 }
 
-std::string Translator::to_channels(const std::string& value, std::size_t rank) {
-  Ints order = {0, static_cast<std::int64_t>(rank) - 1};
-  for (std::size_t k = 1; k + 1 < rank; ++k) order.push_back(static_cast<std::int64_t>(k));
-  return add("Transpose", {value}, {{"perm", order}});
+std::string Translator::to_channels(const std::string& value) {
+  return add("Transpose", {value}, {{"perm", Ints{0, 3, 1, 2}}});
 }
 
-std::string Translator::from_channels(const std::string& value, const std::string& to) {
-  return add("Transpose", {value}, {{"perm", Ints{0, 2, 3, 1}}}, to);
+void Translator::end_in_last(const std::string& value, int activation) {
+  end("Transpose", {value}, {{"perm", Ints{0, 2, 3, 1}}}, activation);
 }
 
-std::string Translator::before(int activation) const {
-  return activation == 0 ? output() : std::string();
+void Translator::end(const std::string& op, const std::vector<std::string>& inputs,
+                     std::map<std::string, onnx::Attribute> attributes, int activation) {
+  const std::string to = activation == 0 ? output() : std::string();
+  activate(add(op, inputs, std::move(attributes), to), activation);
 }
 
-void Translator::finish(const std::string& value, int activation) {
+void Translator::activate(const std::string& value, int activation) {
   switch (activation) {
     case 0:
       return;
     case kFusedRelu:
-      add("Relu", {value}, {}, output());
-      return;
+      return end("Relu", {value});
     case kFusedReluN1To1:
-      add("Clip", {value, number(-1), number(1)}, {}, output());
-      return;
+      return end("Clip", {value, number(-1), number(1)});
     case kFusedRelu6:
-      add("Clip", {value, number(0), number(6)}, {}, output());
-      return;
+      return end("Clip", {value, number(0), number(6)});
     case kFusedTanh:
-      add("Tanh", {value}, {}, output());
-      return;
+      return end("Tanh", {value});
     default:
       throw Untranslatable("its fused activation is number " + std::to_string(activation));
   }

@@ -15,6 +15,9 @@ namespace moil::tflite {
 
 using Ints = std::vector<std::int64_t>;
 
+// Types by ONNX's numbers.
+inline constexpr std::int64_t kOnnxFloats = 1, kOnnxInts = 7;
+
 // Why an operator cannot be translated.
 class Untranslatable : public std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -39,7 +42,6 @@ class Translator {
   [[nodiscard]] const std::string& output(std::size_t k = 0) const;
   [[nodiscard]] std::size_t outputs() const;
   [[nodiscard]] Ints input_dims(std::size_t k) const;
-  [[nodiscard]] Ints output_dims(std::size_t k = 0) const;
   [[nodiscard]] bool is_whole_number(std::size_t input) const;
   // Of a constant of whole numbers, or of one that nothing computes but the file's dims.
   [[nodiscard]] Ints input_ints(std::size_t k) const;
@@ -53,29 +55,29 @@ class Translator {
     return *table;
   }
 
-  // A node behind the operator's other nodes; its output's name. `to` is the operator's output, or
-  // a name that nothing else has if it is empty.
+  // A node behind the operator's other nodes; its output's name: `to`, or one that nothing else has
+  // if that is empty.
   std::string add(const std::string& op, const std::vector<std::string>& inputs,
                   std::map<std::string, onnx::Attribute> attributes = {},
                   const std::string& to = {});
+  // The node that gives the operator's first output, before the activation that is fused behind it.
+  void end(const std::string& op, const std::vector<std::string>& inputs,
+           std::map<std::string, onnx::Attribute> attributes = {}, int activation = 0);
+  // The same of an activation alone.
+  void activate(const std::string& value, int activation);
   // Constants.
   std::string ints(const Ints& values);
   std::string whole(std::int64_t value);  // of rank 0
   std::string number(float value);
-  // With the channels in second place, and back in the last, as `to`.
-  std::string to_channels(const std::string& value, std::size_t rank = 4);
-  std::string from_channels(const std::string& value, const std::string& to = {});
-  // The activation that is fused behind `value`, as the operator's output; its name is `value`'s
-  // if there is none.
-  void finish(const std::string& value, int activation);
+  // An image with its channels in second place; and end() of one with these in the last again.
+  std::string to_channels(const std::string& value);
+  void end_in_last(const std::string& value, int activation = 0);
   // 1 / root is `value`; root_of() is empty of any other value.
   void remember_root(const std::string& value, const std::string& root) { roots_[value] = root; }
   [[nodiscard]] std::string root_of(const std::string& value) const {
     const auto it = roots_.find(value);
     return it == roots_.end() ? std::string() : it->second;
   }
-  // Where a value goes that finish() is called for.
-  [[nodiscard]] std::string before(int activation) const;
 
  private:
   static const flatbuffers::Table* no_options();

@@ -21,28 +21,26 @@ std::vector<std::string> with_bias(const Translator& t, std::vector<std::string>
 template <class Options>
 void convolve(Translator& t, const Options& options, const Ints& weights_order,
               std::int64_t groups) {
-  require_image(t);
   const std::string weights = t.add("Transpose", {t.input(1)}, {{"perm", weights_order}});
   const std::string y = t.add("Conv", with_bias(t, {t.to_channels(t.input(0)), weights}),
                               {{"strides", Ints{options.stride_h(), options.stride_w()}},
                                {"dilations", Ints{options.dilation_h(), options.dilation_w()}},
                                {"auto_pad", automatic_padding(options.padding())},
                                {"group", groups}});
-  const std::string last = t.from_channels(y, t.before(options.activation()));
-  t.finish(last, options.activation());
+  t.end_in_last(y, options.activation());
 }
 
 void translate_convolution(Translator& t) {
+  require_image(t);
   const Ints weights = t.input_dims(1), x = t.input_dims(0);
-  if (weights.size() != 4 || x.size() != 4 || weights[3] < 1 || x[3] % weights[3] != 0)
+  if (weights.size() != 4 || weights[3] < 1 || x[3] % weights[3] != 0)
     throw Untranslatable("its weights do not fit its input");
   convolve(t, t.options<file::ConvolutionOptions>(), {0, 3, 1, 2}, x[3] / weights[3]);
 }
 
 void translate_depthwise(Translator& t) {
-  const Ints x = t.input_dims(0);
-  if (x.size() != 4) throw Untranslatable("its input is no image");
-  convolve(t, t.options<file::DepthwiseOptions>(), {3, 0, 1, 2}, x[3]);
+  require_image(t);
+  convolve(t, t.options<file::DepthwiseOptions>(), {3, 0, 1, 2}, t.input_dims(0)[3]);
 }
 
 template <bool is_mean>
@@ -53,8 +51,7 @@ void translate_pool(Translator& t) {
                               {{"kernel_shape", Ints{options.height(), options.width()}},
                                {"strides", Ints{options.stride_h(), options.stride_w()}},
                                {"auto_pad", automatic_padding(options.padding())}});
-  const std::string last = t.from_channels(y, t.before(options.activation()));
-  t.finish(last, options.activation());
+  t.end_in_last(y, options.activation());
 }
 
 // [[before, behind], ...] of each axis, as ONNX has it.
@@ -69,13 +66,13 @@ std::string paddings_of(Translator& t) {
 void translate_padding(Translator& t) {
   std::vector<std::string> inputs = {t.input(0), paddings_of(t)};
   if (t.has(2)) inputs.push_back(t.input(2));
-  t.add("Pad", inputs, {{"mode", std::string("constant")}}, t.output());
+  t.end("Pad", inputs, {{"mode", std::string("constant")}});
 }
 
 void translate_mirror(Translator& t) {
   if (t.options<file::MirrorPadOptions>().mode() != 0)
     throw Untranslatable("it mirrors the edge itself");
-  t.add("Pad", {t.input(0), paddings_of(t)}, {{"mode", std::string("reflect")}}, t.output());
+  t.end("Pad", {t.input(0), paddings_of(t)}, {{"mode", std::string("reflect")}});
 }
 
 std::string coordinates(bool aligns_corners, bool half_pixel_centers) {
@@ -98,7 +95,7 @@ void resize(Translator& t, const std::string& mode, const Options& options) {
   const std::string y =
       t.add("Resize", {t.to_channels(t.input(0)), "", "", t.ints({x[0], x[3], size[0], size[1]})},
             std::move(attributes));
-  t.from_channels(y, t.output());
+  t.end_in_last(y);
 }
 
 void translate_bilinear(Translator& t) {

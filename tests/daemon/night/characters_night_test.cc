@@ -51,15 +51,8 @@ ModelBundle letters_bundle(const std::vector<std::string>& letters = {"a", "b"})
 
 class CharactersNight : public ::testing::Test {
  protected:
-  daemon::JobSpec spec(const Json& more = Json::object()) const {
-    Json description = place_.description();
-    description.merge_patch({{"freeze", {{"trainable_layers", 1}}}, {"threads", 1}});
-    description.merge_patch(more);
-    return place_.submitted(description);
-  }
-  StoredModel version(std::int64_t version) const {
-    return open_model_folder(place_.layout().version("small", version));
-  }
+  daemon::JobSpec spec(const Json& more = Json::object()) const { return place_.head_alone(more); }
+  StoredModel version(std::int64_t version) const { return place_.version(version); }
 
   JobPlace place_{letters_bundle(), Texts({"ab", "ba"}), Texts({"ñc", "a"})};
 };

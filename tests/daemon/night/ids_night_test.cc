@@ -62,15 +62,8 @@ ModelBundle ratings_bundle() {
 
 class IdsNight : public ::testing::Test {
  protected:
-  daemon::JobSpec spec(const Json& more = Json::object()) const {
-    Json description = place_.description();
-    description.merge_patch({{"freeze", {{"trainable_layers", 1}}}, {"threads", 1}});
-    description.merge_patch(more);
-    return place_.submitted(description);
-  }
-  StoredModel version(std::int64_t version) const {
-    return open_model_folder(place_.layout().version("small", version));
-  }
+  daemon::JobSpec spec(const Json& more = Json::object()) const { return place_.head_alone(more); }
+  StoredModel version(std::int64_t version) const { return place_.version(version); }
   static std::vector<float> row(const StoredModel& model, std::size_t number) {
     const std::vector<float> table = model.weights.read("table.weight").data;
     return {table.begin() + 4 * static_cast<std::ptrdiff_t>(number),

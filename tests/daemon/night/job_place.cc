@@ -112,6 +112,13 @@ daemon::JobSpec JobPlace::submitted(const Json& description) const {
   return spec;
 }
 
+daemon::JobSpec JobPlace::head_alone(const Json& more) const {
+  Json changed = description();
+  changed.merge_patch({{"freeze", {{"trainable_layers", 1}}}, {"threads", 1}});
+  changed.merge_patch(more);
+  return submitted(changed);
+}
+
 JobTrace JobPlace::run(const daemon::JobSpec& spec, std::int64_t base, std::int64_t anchor) {
   daemon::JobFile file = job_file(spec, next_++);
   file.base_version = base;

@@ -41,6 +41,11 @@ class JobPlace {
   }
   // As job.submit: throws what is refused then.
   [[nodiscard]] daemon::JobSpec submitted(const Json& description) const;
+  // The description's, trained in one layer by one thread, and changed by `more`.
+  [[nodiscard]] daemon::JobSpec head_alone(const Json& more = Json::object()) const;
+  [[nodiscard]] StoredModel version(std::int64_t version) const {
+    return open_model_folder(layout_.version("small", version));
+  }
   // Throws if the night fails. base: the version that it begins with; anchor: 0 if there is none.
   JobTrace run(const daemon::JobSpec& spec, std::int64_t base = 1, std::int64_t anchor = 0);
   // Runs a job until it ends, or until its training begins; whether it has ended.

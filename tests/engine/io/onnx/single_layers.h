@@ -1,4 +1,4 @@
-// Models of one layer each, of those that ONNX has no operator for, in all their forms.
+// Models of one layer each, in all its forms. ONNX has no operator for these layers.
 #pragma once
 
 #include <cmath>
