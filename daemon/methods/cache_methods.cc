@@ -1,5 +1,6 @@
 // cache.stats, cache.gc, cache.verify: in the background, for one process opens the cache once.
 #include <algorithm>
+#include <filesystem>
 
 #include "daemon/config/config.h"
 #include "daemon/methods/methods.h"
@@ -45,8 +46,16 @@ Json to_json(const cache::ModelStats& model) {
           {"bytes", model.bytes}};
 }
 
+// None is made for the question: a full disk has no room for one.
+cache::CacheStats stats_of(const StateLayout& layout, std::int64_t quota) {
+  if (std::filesystem::exists(layout.cache())) return open_cache(layout, quota).stats();
+  cache::CacheStats none;
+  none.quota_bytes = static_cast<std::uint64_t>(quota);
+  return none;
+}
+
 Json stats(const StatsParams& params, const StateLayout& layout, const Config& config) {
-  auto s = open_cache(layout, config.cache.quota_bytes).stats();
+  auto s = stats_of(layout, config.cache.quota_bytes);
   std::ranges::sort(s.models, {}, [](const auto& model) { return cache::to_hex(model.id); });
   Page page(kMostListed);
   for (const auto& model : s.models) {

@@ -60,6 +60,11 @@ cache::Removed unused_maps(const StateLayout& layout, std::int64_t quota_bytes,
 
 cache::Removed remove_unused_maps(const StateLayout& layout, std::int64_t quota_bytes,
                                   const std::vector<cache::ModelId>& in_use) {
+  if (in_use.empty()) {  // a folder goes without a byte of room, rows of it do not
+    const cache::Removed all = unused_maps(layout, quota_bytes, in_use);
+    cache::discard(layout.cache());
+    return all;
+  }
   return in_usable_cache(
       layout, quota_bytes, [&](cache::FeatureCache& cache) { return cache.gc(in_use); },
       cache::Removed{});

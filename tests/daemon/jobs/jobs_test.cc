@@ -352,6 +352,9 @@ TEST_F(Jobs, CollectingKeepsTheMapsOfNightsThatGoOn) {
   const Json left = call("cache.stats")["models"];
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0]["id"], cache::to_hex(paused));
+  EXPECT_EQ(call("cache.gc", {{"all", true}})["removed_entries"], 1);
+  EXPECT_FALSE(std::filesystem::exists(layout.cache()));
+  EXPECT_EQ(call("cache.stats")["entries"], 0);
 }
 
 TEST_F(Jobs, OnlyWhatFailedOrWasCancelledIsTriedAgain) {
