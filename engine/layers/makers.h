@@ -29,6 +29,7 @@ MakeLayer make_conv2d;                 // conv2d: out_channels, kernel, stride =
 MakeLayer make_dropout;                // dropout: rate = 0.5
 MakeLayer make_embedding;              // embedding: rows, width, deviation
 MakeLayer make_flatten;                // flatten
+MakeLayer make_exp;                    // exp
 MakeLayer make_fully_connected;        // fully_connected: units, bias = true, activation = "none"
 MakeLayer make_global_average_pool;    // global_average_pool: keep_dims = false
 MakeLayer make_gru;                    // gru: units, bias = true, reverse = false,
@@ -40,6 +41,7 @@ MakeLayer make_layer_norm;             // layer_norm: epsilon = 1e-5, affine = t
 MakeLayer make_local_response_norm;    // local_response_norm: size, alpha = 1e-4, beta = 0.75,
                                        // bias = 1
 MakeLayer make_location_attention;     // location_attention: filters = 32, kernel = 31
+MakeLayer make_log;                    // log
 MakeLayer make_log_softmax;            // log_softmax
 MakeLayer make_lstm;                   // lstm: units, bias = true, reverse = false,
                                        // sequence = true, state = false, unroll = false
@@ -56,6 +58,7 @@ MakeLayer make_multiply_parameter;     // multiply_parameter: dims, trained = tr
 MakeLayer make_pad;                    // pad: begin, end, value = 0
 MakeLayer make_permute;                // permute: order, layout
 MakeLayer make_positional_encoding;    // positional_encoding: scale = 1
+MakeLayer make_power;                  // power: exponent = 2
 MakeLayer make_prelu;                  // prelu: shared = false
 MakeLayer make_prepend_parameter;      // prepend_parameter: count = 1
 MakeLayer make_reciprocal;             // reciprocal

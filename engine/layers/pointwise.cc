@@ -2,9 +2,13 @@
 //   "scale"       y = factor x + offset; properties factor (1), offset (0)
 //   "clip"        y = min(max(x, min), max); properties min and max, either may be left out
 //   "reciprocal"  y = 1 / x; no properties
+//   "exp", "log"  y = e^x, the natural logarithm of x; no properties
+//   "power"       y = x^exponent; property exponent (2)
 // They take any shape, in place if nobody else reads the input.
 #include "engine/kernels/rows/pointwise.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -111,6 +115,61 @@ class Reciprocal final : public Pointwise {
   }
 };
 
+// Few models have these, on few numbers: the C library's functions are fast enough.
+class Exponential final : public Pointwise {
+ public:
+  Exponential() : Pointwise(Saved::kOutput) {}
+  std::string_view type() const override { return "exp"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    std::transform(in + begin, in + end, out + begin, [](float x) { return std::exp(x); });
+  }
+  void derivative(const float* y, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    multiply(y, dy, dx, begin, end);
+  }
+};
+
+class Logarithm final : public Pointwise {
+ public:
+  Logarithm() : Pointwise(Saved::kInput) {}
+  std::string_view type() const override { return "log"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    std::transform(in + begin, in + end, out + begin, [](float x) { return std::log(x); });
+  }
+  void derivative(const float* x, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] / x[i];
+  }
+};
+
+class Power final : public Pointwise {
+ public:
+  explicit Power(float exponent) : Pointwise(Saved::kInput), exponent_(exponent) {}
+  std::string_view type() const override { return "power"; }
+
+ private:
+  void value(const float* in, float* out, std::int64_t begin, std::int64_t end) const override {
+    for (std::int64_t i = begin; i < end; ++i) out[i] = std::pow(in[i], exponent_);
+  }
+  void derivative(const float* x, const float* dy, float* dx, std::int64_t begin,
+                  std::int64_t end) const override {
+    for (std::int64_t i = begin; i < end; ++i)
+      dx[i] = dy[i] * exponent_ * std::pow(x[i], exponent_ - 1);
+  }
+
+  const float exponent_;
+};
+
+template <class L>
+std::unique_ptr<Layer> make_without_numbers(const std::string& name, const Properties& properties) {
+  PropertyReader(name, properties).done();
+  return std::make_unique<L>();
+}
+
 }  // namespace
 
 std::unique_ptr<Layer> make_scale(const std::string& name, const Properties& properties) {
@@ -133,8 +192,22 @@ std::unique_ptr<Layer> make_clip(const std::string& name, const Properties& prop
 }
 
 std::unique_ptr<Layer> make_reciprocal(const std::string& name, const Properties& properties) {
-  PropertyReader(name, properties).done();
-  return std::make_unique<Reciprocal>();
+  return make_without_numbers<Reciprocal>(name, properties);
+}
+
+std::unique_ptr<Layer> make_exp(const std::string& name, const Properties& properties) {
+  return make_without_numbers<Exponential>(name, properties);
+}
+
+std::unique_ptr<Layer> make_log(const std::string& name, const Properties& properties) {
+  return make_without_numbers<Logarithm>(name, properties);
+}
+
+std::unique_ptr<Layer> make_power(const std::string& name, const Properties& properties) {
+  PropertyReader reader(name, properties);
+  const double exponent = reader.number("exponent", 2);
+  reader.done();
+  return std::make_unique<Power>(static_cast<float>(exponent));
 }
 
 }  // namespace moil

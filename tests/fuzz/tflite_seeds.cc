@@ -11,7 +11,8 @@ std::map<std::string, std::string> tflite_seeds() {
           {"halves", small_classifier(Kept::kHalves)},
           {"bytes", small_classifier(Kept::kBytes, tflite::file::TensorType::UINT8)},
           {"channels", small_classifier(Kept::kBytesOfChannels)},
-          {"arrangement", tflite::test::small_arrangement()}};
+          {"arrangement", tflite::test::small_arrangement()},
+          {"spectrum", tflite::test::small_spectrum()}};
 }
 
 }  // namespace moil::test

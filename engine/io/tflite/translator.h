@@ -43,6 +43,7 @@ class Translator {
   [[nodiscard]] std::size_t outputs() const;
   [[nodiscard]] Ints input_dims(std::size_t k) const;
   [[nodiscard]] bool is_whole_number(std::size_t input) const;
+  [[nodiscard]] bool reads_complex_numbers() const;
   // Of a constant of whole numbers, or of one that nothing computes but the file's dims.
   [[nodiscard]] Ints input_ints(std::size_t k) const;
   // The operator's own table of options; kBadData if it is none.
@@ -69,6 +70,7 @@ class Translator {
   std::string ints(const Ints& values);
   std::string whole(std::int64_t value);  // of rank 0
   std::string number(float value);
+  std::string numbers(const Ints& dims, std::vector<float> values);
   // An image with its channels in second place; and end() of one with these in the last again.
   std::string to_channels(const std::string& value);
   void end_in_last(const std::string& value, int activation = 0);

@@ -1,12 +1,17 @@
 // Part of an axis, type "slice": indices start, start + step, ... along it, `length` of them.
 //
-// Properties: axis (1 or more), start (0), length, step (1).
+// Properties: axis (1 or more), start (0), length, step (1), which may be below 0.
+#include <cstdlib>
+
+#include "base/error.h"
 #include "engine/layers/axes.h"
 #include "engine/layers/makers.h"
 #include "engine/layers/shapes.h"
 
 namespace moil {
 namespace {
+
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 32;  // backwards
 
 struct SliceProperties {
   std::int64_t axis = 1, start = 0, length = 1, step = 1;
@@ -22,7 +27,8 @@ class Slice final : public Layer {
     require_inputs(inputs, 1);
     const std::size_t axis = require_axis(inputs[0], p_.axis);
     const std::int64_t size = inputs[0].dims[axis];
-    if (p_.start >= size || p_.length > (size - p_.start - 1) / p_.step + 1) {
+    const std::int64_t behind = p_.step > 0 ? size - p_.start - 1 : p_.start;
+    if (p_.start >= size || p_.length > behind / std::abs(p_.step) + 1) {
       fail_shape("takes " + std::to_string(p_.length) + " of axis " + std::to_string(p_.axis) +
                  " from " + std::to_string(p_.start) + " on in steps of " +
                  std::to_string(p_.step) + "; it has " + std::to_string(size));
@@ -69,8 +75,11 @@ std::unique_ptr<Layer> make_slice(const std::string& name, const Properties& pro
   p.axis = reader.integer("axis", 1, 1);
   p.start = reader.integer("start", 0);
   p.length = reader.integer("length");
-  p.step = reader.integer("step", 1, 1);
+  p.step = reader.integer("step", 1, -kMostSteps);
   reader.done();
+  if (p.step == 0)
+    throw Error(ErrorCode::kInvalidArgument,
+                "layer \"" + name + "\": property \"step\" must not be 0");
   return std::make_unique<Slice>(p);
 }
 

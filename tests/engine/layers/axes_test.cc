@@ -76,10 +76,15 @@ TEST(Slice, TakesPartOfAnAxis) {
           {"slice", {{"start", Int{1}}, {"length", Int{2}}, {"step", Int{2}}}, {Dims{1, 4, 2}}},
           {0, 1, 2, 3, 4, 5, 6, 7}),
       (std::vector<float>{2, 3, 6, 7}));
+  EXPECT_EQ(
+      output_of(
+          {"slice", {{"start", Int{3}}, {"length", Int{2}}, {"step", Int{-2}}}, {Dims{1, 4, 2}}},
+          {0, 1, 2, 3, 4, 5, 6, 7}),
+      (std::vector<float>{6, 7, 2, 3}));
   for (const Int axis : {1, 2, 3}) {
-    for (const Int step : {1, 2}) {
+    for (const Int step : {1, 2, -1, -2}) {
       const Properties part = {
-          {"axis", axis}, {"start", Int{1}}, {"length", Int{2}}, {"step", step}};
+          {"axis", axis}, {"start", Int{step < 0 ? 3 : 1}}, {"length", Int{2}}, {"step", step}};
       expect_gradients({"slice", part, {Dims{2, 5, 4, 6}}});
       expect_gradients({"slice", part, {Dims{2, 5, 4, 6}}, true});
     }
@@ -111,6 +116,10 @@ TEST(Axes, Errors) {
             "has an order of 3 axes for 2x4");
   EXPECT_EQ(error_of({"slice", {{"start", Int{2}}, {"length", Int{3}}}, {Dims{2, 4}}}),
             "takes 3 of axis 1 from 2 on in steps of 1; it has 4");
+  EXPECT_EQ(
+      error_of({"slice", {{"start", Int{2}}, {"length", Int{3}}, {"step", Int{-2}}}, {Dims{2, 4}}}),
+      "takes 3 of axis 1 from 2 on in steps of -2; it has 4");
+  expect_refused({"slice", {{"length", Int{1}}, {"step", Int{0}}}, {Dims{2, 4}}}, "\"step\"");
   EXPECT_EQ(error_of({"slice", {{"axis", Int{2}}, {"length", Int{3}}}, {Dims{2, 4}}}),
             "has an axis 2; axes of 2x4 are 1 to 1");
   EXPECT_EQ(error_of({"pad", {{"begin", Ints{1, 1}}, {"end", Ints{1, 1}}}, {Dims{2, 4}}}),

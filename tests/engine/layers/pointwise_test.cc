@@ -1,4 +1,4 @@
-// scale, clip, reciprocal and prelu.
+// scale, clip, reciprocal, exp, log, power and prelu.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,6 +44,33 @@ TEST(Reciprocal, IsOneByX) {
   harness.forward();
   harness.backward();
   EXPECT_EQ(harness.input_derivative(), (std::vector<float>{-0.25F, -12}));
+}
+
+TEST(Exponential, AndLogarithmAreInverse) {
+  const std::vector<float> numbers = {0.25F, 1, 3};
+  const auto logs = pointwise_output({"log", {}, {Dims{1, 3}}}, numbers);
+  const auto back = pointwise_output({"exp", {}, {Dims{1, 3}}}, logs);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    EXPECT_FLOAT_EQ(logs[i], std::log(numbers[i]));
+    EXPECT_FLOAT_EQ(back[i], numbers[i]);
+  }
+  EXPECT_EQ(pointwise_output({"log", {}, {Dims{1, 1}}}, {0})[0],
+            -std::numeric_limits<float>::infinity());
+  expect_gradients({"exp", {}, {Dims{2, 5, 3, 3}}});
+  expect_batch_independent({"exp", {}, {Dims{3, 21}}});
+}
+
+TEST(Power, OfAnyExponent) {
+  EXPECT_EQ(pointwise_output({"power", {}, {Dims{1, 2}}}, {-3, 0.5F}),
+            (std::vector<float>{9, 0.25F}));
+  EXPECT_EQ(pointwise_output({"power", {{"exponent", 0.5}}, {Dims{1, 3}}}, {0, 4, 9}),
+            (std::vector<float>{0, 2, 3}));
+  EXPECT_EQ(pointwise_output({"power", {{"exponent", -1.0}}, {Dims{1, 2}}}, {4, -2}),
+            (std::vector<float>{0.25F, -0.5F}));
+  EXPECT_TRUE(std::isnan(pointwise_output({"power", {{"exponent", 0.3}}, {Dims{1, 1}}}, {-1})[0]));
+  expect_gradients({"power", {}, {Dims{2, 37}}});
+  expect_gradients({"power", {{"exponent", 3.0}}, {Dims{2, 5, 3, 3}}});
+  expect_thread_independent({"power", {}, {Dims{3, 50000}}});
 }
 
 TEST(Prelu, OneSlopeAChannelOrForAll) {

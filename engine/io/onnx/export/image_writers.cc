@@ -12,9 +12,9 @@ void add_plain(LayerWriter& w) {
   w.emit(kOp, w.inputs());
 }
 
-constexpr char kHardSwish[] = "HardSwish", kIdentity[] = "Identity", kMul[] = "Mul",
-               kReciprocal[] = "Reciprocal", kRelu[] = "Relu", kSigmoid[] = "Sigmoid",
-               kSoftplus[] = "Softplus", kTanh[] = "Tanh";
+constexpr char kExp[] = "Exp", kHardSwish[] = "HardSwish", kIdentity[] = "Identity", kLog[] = "Log",
+               kMul[] = "Mul", kReciprocal[] = "Reciprocal", kRelu[] = "Relu",
+               kSigmoid[] = "Sigmoid", kSoftplus[] = "Softplus", kTanh[] = "Tanh";
 
 void add_conv(LayerWriter& w) {
   std::vector<std::string> from = w.inputs();
@@ -114,6 +114,11 @@ void add_elu(LayerWriter& w) {
   w.emit("Elu", w.inputs(), {}, {{"alpha", w.reader().number("alpha", 1)}});
 }
 
+void add_power(LayerWriter& w) {
+  const auto exponent = static_cast<float>(w.reader().number("exponent", 2));
+  w.emit("Pow", {w.inputs()[0], w.add_number("exponent", exponent)});
+}
+
 void add_mish(LayerWriter& w) {
   const std::string softplus = w.emit_part("Softplus", w.inputs(), "softplus");
   w.emit("Mul", {w.inputs()[0], w.emit_part("Tanh", {softplus}, "tanh")});
@@ -151,6 +156,7 @@ void add_image_writers(LayerWriters& writers) {
       {"conv2d", add_conv},
       {"dropout", add_dropout},
       {"elu", add_elu},
+      {"exp", add_plain<kExp>},
       {"flatten", add_flatten},
       {"global_average_pool", add_global_average_pool},
       {"hard_sigmoid", add_hard_sigmoid},
@@ -158,9 +164,11 @@ void add_image_writers(LayerWriters& writers) {
       {"identity", add_plain<kIdentity>},
       {"leaky_relu", add_leaky_relu},
       {"local_response_norm", add_response_norm},
+      {"log", add_plain<kLog>},
       {"max_pool", add_max_pool},
       {"mish", add_mish},
       {"multiply", add_plain<kMul>},
+      {"power", add_power},
       {"reciprocal", add_plain<kReciprocal>},
       {"relu", add_plain<kRelu>},
       {"relu6", add_relu6},

@@ -1,4 +1,5 @@
 // How layers of rows, and those that move elements, are written.
+#include <limits>
 #include <numeric>
 
 #include "engine/io/onnx/export/layer_writer.h"
@@ -114,9 +115,14 @@ void add_reshape(LayerWriter& w) {
   w.emit("Reshape", {w.inputs()[0], w.add_ints("shape", shape)});
 }
 
+constexpr std::int64_t kBeforeTheFirst = std::numeric_limits<std::int32_t>::min();
+
 void add_slice(LayerWriter& w) {
-  const std::int64_t start = w.reader().integer("start", 0), step = w.reader().integer("step", 1);
-  const std::int64_t end = start + (w.reader().integer("length") - 1) * step + 1;
+  const std::int64_t start = w.reader().integer("start", 0),
+                     step = w.reader().integer("step", 1, kBeforeTheFirst);
+  const std::int64_t last = start + (w.reader().integer("length") - 1) * step;
+  // Backwards, an end before the first index is far below: -1 would be the last.
+  const std::int64_t end = step > 0 ? last + 1 : last > 0 ? last - 1 : kBeforeTheFirst;
   w.emit("Slice",
          {w.inputs()[0], w.add_ints("starts", {start}), w.add_ints("ends", {end}),
           w.add_ints("axes", {w.reader().integer("axis", 1)}), w.add_ints("steps", {step})});

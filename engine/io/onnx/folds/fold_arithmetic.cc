@@ -59,6 +59,18 @@ Tensor binary(const Node& node, FoldInputs inputs, const auto& on_floats, const 
   return to;
 }
 
+// Of any number of inputs, the one that is `before` the others at each place; NaN before all.
+Tensor extreme(const Node& node, FoldInputs inputs, const auto& before) {
+  Tensor best = required(node, inputs, 0);
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const std::array<const Tensor*, 2> both = {&best, inputs[i]};
+    best = binary(
+        node, both, [&](float a, float b) { return before(a, b) || std::isnan(a) ? a : b; },
+        [&](std::int64_t a, std::int64_t b) { return before(a, b) ? a : b; });
+  }
+  return best;
+}
+
 Tensor unary(const Node& node, FoldInputs inputs, const auto& function) {
   Tensor to = required(node, inputs, 0);
   for (float& v : to.floats) v = static_cast<float>(function(static_cast<double>(v)));
@@ -179,6 +191,25 @@ Tensor divide(const Node& node, FoldInputs inputs) {
         if (b == 0) bad_fold(node, "a division by zero");
         return b == -1 ? wrapped(0 - bits(a)) : a / b;
       });
+}
+
+Tensor maximum(const Node& node, FoldInputs inputs) {
+  return extreme(node, inputs, [](auto a, auto b) { return a > b; });
+}
+
+Tensor minimum(const Node& node, FoldInputs inputs) {
+  return extreme(node, inputs, [](auto a, auto b) { return a < b; });
+}
+
+// Of a list of whole numbers, as sizes are.
+Tensor product(const Node& node, FoldInputs inputs) {
+  const Tensor& from = required(node, inputs, 0);
+  if (from.is_float || from.dims.size() != 1)
+    bad_fold(node, "only the product of a list of whole numbers is supported");
+  std::uint64_t all = 1;
+  for (const std::int64_t v : from.ints) all *= bits(v);
+  const bool keeps = node.integer("keepdims", 1) != 0;
+  return Tensor::of_ints(keeps ? TensorDims{1} : TensorDims{}, {wrapped(all)});
 }
 
 // As Python has it, the sign being the divisor's; with fmod as C has it.

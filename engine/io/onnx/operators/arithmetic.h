@@ -42,6 +42,10 @@ struct Constant {
 void add_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c);
 void multiply_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c);
 
+// The same of frames that have no layer yet; false if the constant does not meet them so.
+[[nodiscard]] bool scale_frames(ImportState& state, const Node& node, std::size_t input,
+                                const Constant& c);
+
 // Marks the node's output as `form` of x, for the nodes behind it.
 void mark(ImportState& state, const Node& node, Form form, const std::string& of);
 

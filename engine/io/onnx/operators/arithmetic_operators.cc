@@ -36,6 +36,32 @@ void agree(ImportState& state, Value& a, Value& b) {
   (a.is_image() ? b : a) = state.as_image(a.is_image() ? b : a);
 }
 
+// One number a sample, in a file of as many axes as x has there, at each place of x: a pixel that
+// becomes an image.
+Value spread_over(ImportState& state, const Node& node, const Value& one, const Value& x) {
+  const auto dims = x.info.dims.values();
+  const std::int64_t size = x.info.dims.elements() / x.info.dims[0];
+  Value v = state.add_layer(node, "reshape", {&one},
+                            {{"dims", Ints{1, 1, 1}}, {"layout", std::string("channels_last")}});
+  auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(size)));
+  while (size % rows != 0) --rows;  // a resize has limits along each side
+  v = state.add_layer(node, "resize", {&v}, {{"size", Ints{rows, size / rows}}});
+  Properties shape = {{"dims", Ints(dims.begin() + 1, dims.end())}};
+  if (dims.size() == 4) shape["layout"] = std::string(x.is_image() ? "channels_last" : "plain");
+  v = state.add_layer(node, "reshape", {&v}, std::move(shape));
+  v.view = x.view;
+  v.batch_axis = x.batch_axis;
+  return v;
+}
+
+// Both get the dims of the larger, if the other is one number a sample.
+void broadcast(ImportState& state, const Node& node, Value& a, Value& b) {
+  const auto is_one = [](const Value& v) { return v.info.dims.elements() == v.info.dims[0]; };
+  if (is_one(a) == is_one(b) || file_dims(a).size() != file_dims(b).size()) return;
+  Value& one = is_one(a) ? a : b;
+  one = spread_over(state, node, one, is_one(a) ? b : a);
+}
+
 void import_add(ImportState& state, const Node& node) {
   const std::size_t c = constant_input(state, node);
   if (c < 2) {
@@ -44,6 +70,7 @@ void import_add(ImportState& state, const Node& node) {
     return add_constant(state, node, 1 - c, constant_of(state, node, c, x));
   }
   Value a = state.pixels(node, 0), b = state.pixels(node, 1);
+  broadcast(state, node, a, b);
   agree(state, a, b);
   state.add_layer(node, "add", {&a, &b});
 }
@@ -61,6 +88,7 @@ void import_sub(ImportState& state, const Node& node) {
   Value negative = state.add_layer(node, "scale", {&b}, {{"factor", -1.0}});
   if (at == 2) {
     Value a = state.pixels(node, 0);
+    broadcast(state, node, a, negative);
     agree(state, a, negative);
     state.add_layer(node, "add", {&a, &negative});
     return;
@@ -91,6 +119,7 @@ bool multiply_by_own(ImportState& state, const Node& node, const Value& x, const
 void multiply_values(ImportState& state, const Node& node, Value a, Value b) {
   if (multiply_by_own(state, node, a, b) || multiply_by_own(state, node, b, a)) return;
   if (b.info.dims.elements() > a.info.dims.elements()) std::swap(a, b);
+  if (!a.is_image() || a.info.dims[1] > 1) broadcast(state, node, a, b);
   agree(state, a, b);
   state.add_layer(node, "multiply", {&a, &b});
 }
@@ -136,11 +165,22 @@ void import_neg(ImportState& state, const Node& node) {
 void import_pow(ImportState& state, const Node& node) {
   if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
   const Value x = state.pixels(node, 0);
-  const bool cube = is_number(state, node, 1, 3);
-  if (!cube && !is_number(state, node, 1, 2))
-    throw Unsupported("only squares and cubes are supported");
+  const Tensor& given = state.constant(node, 1);
+  if (given.elements() != 1 || given.dims.size() > file_dims(x).size())
+    throw Unsupported("its exponent is not one number");
+  const double exponent =
+      given.is_float ? shortest(given.floats[0]) : static_cast<double>(given.ints[0]);
+  if (exponent != 2 && exponent != 3) {
+    state.add_layer(node, "power", {&x}, {{"exponent", exponent}});
+    return;
+  }
   const Value square = state.add_layer(node, "multiply", {&x, &x});
-  if (cube) state.add_layer(node, "multiply", {&square, &x});
+  if (exponent == 3) state.add_layer(node, "multiply", {&square, &x});
+}
+
+void import_sqrt(ImportState& state, const Node& node) {
+  if (is_pending(state, node, 0)) return mark_pending(state, node, state.unfinished_data(node, 0));
+  state.add_layer(node, "power", {&state.pixels(node, 0)}, {{"exponent", 0.5}});
 }
 
 // Takes any number of tensors of the same dims.
@@ -187,7 +227,7 @@ void add_arithmetic_operators(Operators& operators) {
                     {"Neg", import_neg},
                     {"Pow", import_pow},
                     {"Erf", import_part},
-                    {"Sqrt", import_part}});
+                    {"Sqrt", import_sqrt}});
 }
 
 }  // namespace moil::onnx

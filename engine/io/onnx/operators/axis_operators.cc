@@ -1,5 +1,6 @@
 // Axes in another order, parts of axes, and tensors joined along one.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -125,15 +126,18 @@ void import_slice(ImportState& state, const Node& node) {
   const Ints dims = file_dims(x);
   for (const Part& part : parts_of(state, node, dims.size())) {
     const std::int64_t size = dims[static_cast<std::size_t>(part.axis)];
-    if (part.step < 1) throw Unsupported("only steps forward are supported");
+    const std::int64_t step = std::clamp(part.step, -size, size);
+    if (step == 0) throw Unsupported("its step is 0");
+    const bool back = step < 0;
     const auto bound = [&](std::int64_t i) {
-      return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size);
+      return std::clamp(i < 0 ? std::max(i, -size - 1) + size : i, std::int64_t{back ? -1 : 0},
+                        back ? size - 1 : size);
     };
     const std::int64_t start = bound(part.start), end = bound(part.end);
-    if (end <= start) throw Unsupported("it takes nothing of its input");
-    const std::int64_t length = (end - start - 1) / part.step + 1;
-    if (start == 0 && length == size) continue;
-    x = take(state, node, x, static_cast<std::size_t>(part.axis), start, length, part.step);
+    if (back ? start <= end : end <= start) throw Unsupported("it takes nothing of its input");
+    const std::int64_t length = (std::abs(end - start) - 1) / std::abs(step) + 1;
+    if (!back && start == 0 && length == size) continue;
+    x = take(state, node, x, static_cast<std::size_t>(part.axis), start, length, step);
   }
   state.alias(node, x);
 }
@@ -154,6 +158,7 @@ void import_embedding(ImportState& state, const Node& node) {
 void import_gather(ImportState& state, const Node& node) {
   if (state.is_constant(node, 0) && !state.is_constant(node, 1))
     return import_embedding(state, node);
+  if (import_frames(state, node)) return;
   Value x = state.data(node, 0);
   Ints dims = file_dims(x);
   const std::size_t axis = axis_of(node, node.integer("axis", 0), dims.size());

@@ -164,7 +164,7 @@ void add_constant(ImportState& state, const Node& node, std::size_t input, const
 
 // A sixth of what an earlier node made may be the end of an activation.
 void multiply_constant(ImportState& state, const Node& node, std::size_t input, const Constant& c) {
-  if (scale_normalised(state, node, input, c)) return;
+  if (scale_normalised(state, node, input, c) || scale_frames(state, node, input, c)) return;
   const Value x = state.pixels(node, input);
   Value source = x;
   source.layer = x.of;

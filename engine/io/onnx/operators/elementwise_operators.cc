@@ -15,7 +15,8 @@ void import_activation(ImportState& state, const Node& node) {
   state.add_layer(node, kType, {&state.pixels(node, 0)});
 }
 
-constexpr char kReluLayer[] = "relu", kHardSwishLayer[] = "hard_swish", kMishLayer[] = "mish";
+constexpr char kReluLayer[] = "relu", kHardSwishLayer[] = "hard_swish", kMishLayer[] = "mish",
+               kExpLayer[] = "exp", kLogLayer[] = "log";
 
 // Functions of x that a product with x makes one activation of.
 template <const char* kType, Form kForm>
@@ -220,6 +221,8 @@ void add_elementwise_operators(Operators& operators) {
                     {"Elu", import_elu},
                     {"Selu", import_selu},
                     {"Celu", import_celu},
+                    {"Exp", import_activation<kExpLayer>},
+                    {"Log", import_activation<kLogLayer>},
                     {"Mish", import_activation<kMishLayer>},
                     {"Softplus", import_gate<kSoftplusLayer, Form::kSoftplus>},
                     {"Max", import_limit<true>},

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "engine/io/onnx/operators/import_state.h"
+#include "engine/io/onnx/operators/operators.h"
 
 namespace moil::onnx {
 namespace {
@@ -68,6 +68,7 @@ void ImportState::finish(const std::string& name, const Value& value) {
   x.padding = {};
   x.form = Form::kPlain;
   if (value.form == Form::kNormalised) return finish_norm(node, x);
+  if (value.form == Form::kFrames) return finish_frames(*this, node, x);
   const auto& p = value.padding;
   const Dims& d = value.info.dims;
   x.info.dims = Dims{d[0], d[1], d[2] - p[0] - p[2], d[3] - p[1] - p[3]};
@@ -192,7 +193,11 @@ void ImportState::set_dims(const Node& node, const Value& x, const std::vector<s
     return std::equal(sample.begin(), sample.end(), old.begin() + 1, old.end());
   };
   Value result = x;
-  if (const Value* before = reshaped(x); before != nullptr && !fits(x) && fits(*before)) {
+  if (x.form == Form::kFrames) {
+    std::vector<std::int64_t> own = sample;
+    own.insert(own.begin(), x.info.dims[0]);
+    result.info.dims = Dims(own);
+  } else if (const Value* before = reshaped(x); before != nullptr && !fits(x) && fits(*before)) {
     result = *before;
   } else if (!fits(x)) {
     const bool vector = sample.size() == 1;

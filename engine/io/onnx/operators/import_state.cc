@@ -165,13 +165,19 @@ const Value& ImportState::data(const Node& node, std::size_t input) {
   return plain_[node.inputs[input]] = as_rows(value);
 }
 
+const Value& ImportState::of_any_shape(const Node& node, std::size_t input) {
+  const Value& value = unfinished_data(node, input);
+  return value.form == Form::kFrames ? value : data(node, input);
+}
+
 const Value& ImportState::pixels(const Node& node, std::size_t input) {
   const Value& value = unfinished_data(node, input);
   if (value.form == Form::kPending)
     throw Unsupported("input " + number(input) + " (\"" + node.inputs[input] + "\") comes from " +
                       value.node->label() +
                       ", which is supported as part of GELU or layer normalisation alone");
-  if (value.is_padded() || value.form == Form::kNormalised) finish(node.inputs[input], value);
+  if (value.is_padded() || value.form == Form::kNormalised || value.form == Form::kFrames)
+    finish(node.inputs[input], value);
   return values_.at(node.inputs[input]);
 }
 

@@ -35,6 +35,17 @@ enum class Form {
   kTanhSoftplus,
   kNormalised,  // rows less their mean by their deviation; no layer computes it yet
   kPending,     // part of a chain that no layer computes by itself
+  kFrames,      // of a signal, times constants; no layer computes it yet
+};
+
+struct Value;
+
+// Windows of a signal, [count, window], at even distances, times a matrix [results, window].
+struct Frames {
+  std::shared_ptr<const Value> signal;
+  std::int64_t start = 0, hop = 1, window = 1, count = 1;
+  std::int64_t results = 0;
+  std::vector<float> kernel = {};  // the matrix; empty: one that changes nothing
 };
 
 // How the file sees a value that the engine has as an image [N, C, H, W], the batch being first.
@@ -64,7 +75,8 @@ struct Value {
   std::shared_ptr<const Tensor> gamma;
   std::string gamma_source;
   const Node* gamma_node = nullptr;
-  bool shared = false;  // read under another name, too
+  std::shared_ptr<const Frames> frames;  // of kFrames
+  bool shared = false;                   // read under another name, too
 
   bool is_padded() const { return padding != std::array<std::int64_t, 4>{}; }
   bool is_image() const { return info.layout == Layout::kChannelsLast; }
@@ -100,7 +112,8 @@ class ImportState {
   // A node's inputs. Throws Unsupported if it is not there, not constant or not computed.
   const Tensor& constant(const Node& node, std::size_t input) const;
   const Tensor* optional_constant(const Node& node, std::size_t input) const;
-  // Layers make it: padding and normalisation before this node that have no layer yet get theirs.
+  // Layers make it: padding, normalisation and frames before this node that have no layer yet get
+  // theirs.
   // In the file's own axes; pixels() leaves an image of another view as it is.
   const Value& data(const Node& node, std::size_t input);
   const Value& pixels(const Node& node, std::size_t input);
@@ -109,6 +122,8 @@ class ImportState {
   Value spatial(const Node& node, std::size_t input);
   Value rows(const Node& node, std::size_t input);
   const Value& unfinished_data(const Node& node, std::size_t input) const;
+  // data() for a node that changes dims alone: frames stay unfinished.
+  const Value& of_any_shape(const Node& node, std::size_t input);
   bool has(const Node& node, std::size_t input) const;
   bool is_constant(const Node& node, std::size_t input) const;
 

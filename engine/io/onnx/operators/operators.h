@@ -37,6 +37,13 @@ Value add_along(ImportState& state, const Node& node, const Value& rows, std::si
 // The largest pixel of each channel of an image, as the node's output; of one pixel.
 Value largest_pixels(ImportState& state, const Node& node, Value x);
 
+// Frames of a signal, which a node cuts out, whose numbers the next ones multiply, and which get
+// their layer at last; false if the node is none of these. turned: the matrix is [results, of a
+// frame's]. frames.cc.
+bool import_frames(ImportState& state, const Node& node);
+bool multiply_frames(ImportState& state, const Node& node, bool turned);
+void finish_frames(ImportState& state, const Node& node, const Value& x);
+
 // Functions of several nodes, at their ends; pattern_operators.cc.
 void import_norm(ImportState& state, const Node& node, const NormPattern& norm);
 void import_softmax(ImportState& state, const Node& node, const SoftmaxPattern& softmax);

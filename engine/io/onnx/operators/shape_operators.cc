@@ -20,12 +20,18 @@ void import_flatten(ImportState& state, const Node& node) {
 }
 
 void import_reshape(ImportState& state, const Node& node) {
-  const Value& x = state.data(node, 0);
+  const Value& x = state.of_any_shape(node, 0);
   state.set_dims(node, x, reshaped(node, file_dims(x), state.constant(node, 1).ints));
+}
+
+Ints dims_before(ImportState& state, const Node& node) {
+  const Value& x = state.unfinished_data(node, 0);
+  return file_dims(x.form == Form::kFrames ? x : state.pixels(node, 0));
 }
 
 // An image without its only row or column is a line.
 bool squeeze_to_line(ImportState& state, const Node& node, const Ints& axes) {
+  if (state.unfinished_data(node, 0).form == Form::kFrames) return false;
   Value x = state.pixels(node, 0);
   if (!x.is_image() || x.view != View::kWhole || x.batch_axis != 0 || axes.size() != 1)
     return false;
@@ -36,10 +42,10 @@ bool squeeze_to_line(ImportState& state, const Node& node, const Ints& axes) {
 }
 
 void import_squeeze(ImportState& state, const Node& node) {
-  const Ints before = file_dims(state.pixels(node, 0));
+  const Ints before = dims_before(state, node);
   const Ints axes = axes_of(state, node, before.size());
   if (squeeze_to_line(state, node, axes)) return;
-  const Value& x = state.data(node, 0);
+  const Value& x = state.of_any_shape(node, 0);
   Ints dims;
   for (std::size_t k = 0; k < before.size(); ++k) {
     const bool batch = static_cast<int>(k) == x.batch_axis;
@@ -54,6 +60,7 @@ void import_squeeze(ImportState& state, const Node& node) {
 
 // A line, or rows that cost nothing to be one, with an axis of its own for rows or columns.
 bool unsqueeze_line(ImportState& state, const Node& node, const Ints& axes) {
+  if (state.unfinished_data(node, 0).form == Form::kFrames) return false;
   const Value& x = state.pixels(node, 0);
   if (axes.size() != 1 || axes[0] < 2 || file_dims(x).size() != 3 || x.batch_axis != 0)
     return false;
@@ -68,7 +75,7 @@ bool unsqueeze_line(ImportState& state, const Node& node, const Ints& axes) {
 }
 
 void import_unsqueeze(ImportState& state, const Node& node) {
-  const Ints before = file_dims(state.pixels(node, 0));
+  const Ints before = dims_before(state, node);
   const Tensor* given = state.optional_constant(node, 1);
   const std::size_t rank =
       before.size() + (given == nullptr ? node.integers("axes").size() : given->ints.size());
@@ -76,7 +83,7 @@ void import_unsqueeze(ImportState& state, const Node& node) {
   const Ints axes = axes_of(state, node, rank);
   if (axes.size() + before.size() != rank) throw Unsupported("it names an axis twice");
   if (unsqueeze_line(state, node, axes)) return;
-  const Value& x = state.data(node, 0);
+  const Value& x = state.of_any_shape(node, 0);
   Ints dims = before;
   int batch_axis = x.batch_axis;
   for (const std::int64_t axis : axes) {

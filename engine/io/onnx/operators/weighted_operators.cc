@@ -54,11 +54,12 @@ const Tensor& matrix(const ImportState& state, const Node& node) {
 }
 
 void import_gemm(ImportState& state, const Node& node) {
+  const bool transposed = node.integer("transB", 0) != 0;
+  if (node.integer("transA", 0) == 0 && multiply_frames(state, node, transposed)) return;
   const Value x = factor(state, node);
   if (node.integer("transA", 0) != 0)
     throw Unsupported("only products with transA = 0 are supported");
   const Tensor& weight = matrix(state, node);
-  const bool transposed = node.integer("transB", 0) != 0;
   NamedTensor kernel = transposed ? weight_of(weight) : turned(weight);
   const std::int64_t units = kernel.dims[0];
   multiply(kernel, node.number("alpha", 1));
@@ -112,6 +113,7 @@ void multiply_matrices(ImportState& state, const Node& node) {
 void import_mat_mul(ImportState& state, const Node& node) {
   if (!state.is_constant(node, 1) && !state.is_constant(node, 0))
     return multiply_matrices(state, node);
+  if (multiply_frames(state, node, false)) return;
   const Value x = factor(state, node);
   NamedTensor kernel = turned(matrix(state, node));
   const std::int64_t units = kernel.dims[0];

@@ -213,15 +213,52 @@ Graph attention(bool masked) {
   return b.ended();
 }
 
+// A spectrogram, as tf.signal.frame begins it: windows of 6 numbers, 2 apart.
+Graph frames(bool windowed, bool in_parts) {
+  Parts b({-1, 12});
+  const std::int64_t width = in_parts ? 3 : 6, hop = in_parts ? 1 : 2;
+  b.add("Reshape", {b.list(in_parts ? Ints{0, 6, 2} : Ints{0, 12})});
+  Ints indices;
+  for (std::int64_t i = 0; i < 3 * width; ++i) indices.push_back(i / width * hop + i % width);
+  b.graph.constants["indices"] = Tensor::of_ints({3, width}, indices);
+  b.add("Gather", {"indices"}, {{"axis", std::int64_t{1}}});
+  b.add("Reshape", {b.list({0, 3, 6})});
+  if (windowed) b.add("Mul", {b.varied("window", {6})});
+  b.add("Unsqueeze", {b.list({2})});
+  b.add("MatMul", {b.varied("cosines", {6, 4})});
+  b.add("Squeeze", {b.list({2})});
+  b.add("MatMul", {b.varied("bands", {4, 3})});
+  b.add("Slice", {b.list({-1}), b.list({-9}), b.list({2}), b.list({-1})});
+  return b.ended();
+}
+
+// Numbers of a sample by its own least and most, and a power of them.
+Graph levelled() {
+  Parts b({-1, 6});
+  const std::map<std::string, Attribute> along = {{"axes", Ints{1}}};
+  const std::string low = b.add_of("ReduceMin", {"image"}, along);
+  const std::string above = b.add_of("Sub", {"image", low});
+  const std::string most = b.add_of("ReduceMax", {above}, along);
+  const std::string share = b.add_of("Div", {above, b.add_of("Add", {most, b.number(0.5F)})});
+  const std::string bent = b.add_of("Pow", {share, b.number(0.4375F)});
+  b.add_of("Add", {low, bent});
+  b.add("Exp");
+  b.add("Log");
+  return b.ended();
+}
+
 std::map<std::string, Graph> graphs() {
   std::map<std::string, Graph> all = {{"lookup", lookup(false)},
                                       {"lookup turned", lookup(true)},
+                                      {"levelled", levelled()},
                                       {"rows", rows()},
                                       {"silu", silu()}};
   for (const bool a : {false, true}) {
     const std::string form = a ? " 1" : " 0";
     all["gelu by tanh" + form] = gelu_by_tanh(a);
     all["attention" + form] = attention(a);
+    all["frames" + form + " 0"] = frames(a, false);
+    all["frames" + form + " 1"] = frames(a, true);
     for (const bool b : {false, true}) {
       const std::string both = form + (b ? " 1" : " 0");
       all["gelu" + both] = gelu(a, b);
@@ -440,8 +477,9 @@ void change_operators(Sweep& sweep, const Graph& graph) {
          {"Add",        "Sub",       "Mul",       "Div",        "Max",       "Min",
           "Pow",        "MatMul",    "Sqrt",      "Exp",        "Erf",       "Tanh",
           "Sigmoid",    "Neg",       "Relu",      "Reciprocal", "Identity",  "ReduceSum",
-          "ReduceMean", "ReduceMax", "Reshape",   "Expand",     "Unsqueeze", "Squeeze",
-          "Equal",      "Softmax",   "Transpose", "Gather",     "Strange"}) {
+          "ReduceMean", "ReduceMax", "ReduceMin", "Log",        "Reshape",   "Expand",
+          "Unsqueeze",  "Squeeze",   "Equal",     "Softmax",    "Transpose", "Gather",
+          "Strange"}) {
       node.op = op;
       sweep.check(changed, label + " is " + op);
     }
@@ -465,6 +503,7 @@ Names attributes_of(const Node& node) {
                                                      {"Softmax", {"axis"}},
                                                      {"Transpose", {"perm"}},
                                                      {"ReduceMax", {"axes", "keepdims"}},
+                                                     {"ReduceMin", {"axes", "keepdims"}},
                                                      {"Unsqueeze", {"axes"}},
                                                      {"Squeeze", {"axes"}},
                                                      {"ReduceMean", {"axes", "keepdims"}},

@@ -88,7 +88,11 @@ Numbers of_one(const All& in, const std::function<double(double)>& f) {
 
 Ints ints_of(const Numbers* numbers) {
   require_rule(numbers && !numbers->is_float && numbers->dims.size() <= 1, "no list of numbers");
-  return {numbers->values.begin(), numbers->values.end()};
+  constexpr double kMost = 9e18;  // more is none that a whole number can be
+  Ints ints;
+  for (const double v : numbers->values)
+    ints.push_back(static_cast<std::int64_t>(std::clamp(v, -kMost, kMost)));
+  return ints;
 }
 
 Numbers reshape(const Node& node, const All& in) {
@@ -247,18 +251,23 @@ Numbers slice(const All& in) {
   require_rule(in.size() >= 4 && in.size() <= 5 && in[0], "not four inputs");
   const Ints starts = ints_of(in[1]), ends = ints_of(in[2]), axes = ints_of(in[3]);
   require_rule(starts.size() == 1 && ends.size() == 1 && axes.size() == 1, "not one axis");
-  require_rule(in.size() < 5 || ints_of(in[4]) == Ints{1}, "a step");
+  const Ints steps = in.size() < 5 ? Ints{1} : ints_of(in[4]);
+  require_rule(steps.size() == 1 && steps[0] != 0, "no step");
+  const std::int64_t step = std::clamp<std::int64_t>(steps[0], -kMostNumbers, kMostNumbers);
   const auto axis = static_cast<std::size_t>(axis_in(axes[0], in[0]->dims.size()));
   const std::int64_t size = in[0]->dims[axis];
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   const auto bound = [&](std::int64_t i) {
-    return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size);
+    const std::int64_t counted = i < 0 && i >= -size ? i + size : i;
+    return std::clamp(counted, low, high);
   };
-  const std::int64_t start = bound(starts[0]);
+  const std::int64_t start = bound(starts[0]), end = bound(ends[0]);
   Numbers result{in[0]->dims, {}, in[0]->is_float};
-  result.dims[axis] = std::max<std::int64_t>(bound(ends[0]) - start, 0);
+  result.dims[axis] = 0;
+  for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) ++result.dims[axis];
   each_index(result.dims, [&](const Ints& at) {
     Ints from = at;
-    from[axis] += start;
+    from[axis] = start + at[axis] * step;
     result.values.push_back(in[0]->values[place(in[0]->dims, from)]);
   });
   return result;
@@ -448,6 +457,12 @@ const std::map<std::string, Rule>& rules() {
        [](const Node& node, const All& in) {
          return reduce(node, in, -HUGE_VAL, [](double a, double b) { return std::max(a, b); });
        }},
+      {"ReduceMin",
+       [](const Node& node, const All& in) {
+         return reduce(node, in, HUGE_VAL, [](double a, double b) { return std::min(a, b); });
+       }},
+      {"Log",
+       [](const Node&, const All& in) { return of_one(in, [](double v) { return std::log(v); }); }},
       {"Reshape", reshape},
       {"Expand", [](const Node&, const All& in) { return expand(in); }},
       {"Unsqueeze", unsqueeze},

@@ -55,12 +55,17 @@ enum Code {
   kExpandDims = 70,
   kRsqrt = 76,
   kShape = 77,
+  kPow = 78,
   kPack = 83,
   kUnpack = 88,
   kFloorDiv = 90,
+  kRange = 96,
   kSquaredDifference = 99,
   kSplitV = 102,
-  kHardSwish = 117
+  kReverse = 105,
+  kHardSwish = 117,
+  kRfft2d = 131,
+  kComplexAbs = 134
 };
 
 class Builder {

@@ -120,4 +120,74 @@ std::string small_arrangement() {
   return b.finish({x}, {y});
 }
 
+std::string small_spectrum(Spectrum what) {
+  Builder b;
+  const auto whole = [&](const std::string& name, std::int32_t value) {
+    return b.constant(name, {}, TensorType::INT32, std::vector<std::int32_t>{value});
+  };
+  const int x = b.computed("x", {1, 16});
+  const int shape = b.op(kShape, {x}, b.computed("shape", {2}, TensorType::INT32));
+  const int batch = b.computed("batch", {1}, TensorType::INT32),
+            sizes = b.computed("size", {1}, TensorType::INT32),
+            none = b.computed("none", {0}, TensorType::INT32);
+  b.op(kSplitV, {shape, b.ints("sizes", {1, 1, 0}), whole("axis", 0)},
+       std::vector<int>{batch, sizes, none});
+  const int size = b.op(kReshape, {sizes, b.computed("of_one", {0}, TensorType::INT32)},
+                        b.computed("samples", {}, TensorType::INT32));
+  const int pairs =
+      b.op(kFloorDiv, {size, whole("two", 2)}, b.computed("p", {}, TensorType::INT32));
+  const int wish = b.op(kPack, {whole("all", -1), pairs, whole("pair", 2)},
+                        b.computed("wish", {3}, TensorType::INT32),
+                        Builder::options(file::CreatePackOptions(b.fbb, 3, 0)));
+  const int paired = b.op(kReshape, {x, wish}, b.computed("paired", {1, 1, 2}));
+  // Windows of 4 pairs, 2 pairs apart.
+  const int steps = b.op(kRange, {whole("zero", 0), whole("three", 3), whole("one", 1)},
+                         b.computed("steps", {1}, TensorType::INT32));
+  const int begins =
+      b.op(kMul, {steps, whole("apart", 2)}, b.computed("begins", {1}, TensorType::INT32));
+  const int column = b.op(kReshape, {begins, b.ints("as_column", {3, 1})},
+                          b.computed("column", {1, 1}, TensorType::INT32));
+  const int indices =
+      b.op(kAdd, {column, b.constant("places", {1, 4}, TensorType::INT32, std::vector{0, 1, 2, 3})},
+           b.computed("indices", {1, 4}, TensorType::INT32));
+  const int gathered = b.op(kGather, {paired, indices}, b.computed("gathered", {1, 1, 4, 2}),
+                            Builder::options(file::CreateGatherOptions(b.fbb, 1)));
+  const int frames =
+      b.op(kReshape, {gathered, b.ints("as_frames", {-1, 3, 8})}, b.computed("frames", {1, 1, 8}));
+  const int windowed = b.op(kMul, {frames, b.floats("window", {8}, {0, 1, 2, 3, 3, 2, 1, 0})},
+                            b.computed("windowed", {1, 1, 8}));
+  const int line =
+      b.op(kExpandDims, {windowed, whole("before", -2)}, b.computed("line", {1, 1, 1, 8}));
+  const int spectrum =
+      b.op(kRfft2d, {line, b.ints("length", {what == Spectrum::kOfRows ? 2 : 1, 8})},
+           b.computed("spectrum", {1, 1, 1, 5}, TensorType::COMPLEX64));
+  if (what == Spectrum::kMagnitude)
+    return b.finish({x}, {b.op(kComplexAbs, {spectrum}, b.computed("y", {1, 1, 1, 5}))});
+  const int squeezed =
+      b.op(kSqueeze, {spectrum}, b.computed("squeezed", {1, 1, 5}, TensorType::COMPLEX64),
+           Builder::options(file::CreateSqueezeOptions(b.fbb, b.fbb.CreateVector(Dims{2}))));
+  const int real = b.op(
+      kCast, {squeezed}, b.computed("real", {1, 1, 5}),
+      Builder::options(file::CreateCastOptions(b.fbb, TensorType::COMPLEX64, TensorType::FLOAT32)));
+  std::vector<float> bands(10);
+  for (std::size_t i = 0; i < bands.size(); ++i) bands[i] = static_cast<float>(i % 4) - 1;
+  const int rows = b.op(kReshape, {real, b.ints("as_rows", {3, 5})}, b.computed("rows", {1, 5}));
+  const int mel =
+      b.op(kFullyConnected, {rows, b.floats("bands", {2, 5}, bands), -1}, b.computed("mel", {1, 2}),
+           Builder::options(file::CreateFullyConnectedOptions(b.fbb)));
+  const int back =
+      b.op(kReshape, {mel, b.ints("as_mel", {1, 3, 2})}, b.computed("back", {1, 1, 2}));
+  const int energy = b.op(kMul, {back, back}, b.computed("energy", {1, 1, 2}));
+  const int bent =
+      b.op(kPow, {energy, b.floats("exponent", {}, {0.375F})}, b.computed("bent", {1, 1, 2}));
+  const int turned = b.op(kReverse, {bent, b.ints("last", {2})}, b.computed("turned", {1, 1, 2}));
+  const int flat =
+      b.op(kReshape, {turned, b.ints("as_vector", {-1, 6})}, b.computed("flat", {1, 6}));
+  std::vector<float> weights(36, 0);
+  for (std::size_t i = 0; i < 6; ++i) weights[7 * i] = 1;
+  return b.finish({x}, {b.op(kFullyConnected, {flat, b.floats("out", {6, 6}, weights), -1},
+                             b.computed("y", {1, 6}),
+                             Builder::options(file::CreateFullyConnectedOptions(b.fbb)))});
+}
+
 }  // namespace moil::tflite::test

@@ -15,5 +15,14 @@ enum class Kept { kFloats, kHalves, kBytes, kBytesOfChannels };
 // Operators on a sequence [4, 6]: slices, parts joined again, a norm in pieces, constants of
 // shapes.
 [[nodiscard]] std::string small_arrangement();
+// The power 0.375 of the squares of two bands of a spectrum's real part, the second band first:
+// windows of 8 numbers, 4 apart, of 16. Its dims are computed from the input's; those that the file
+// says of what is computed are of no use, as converters leave them.
+enum class Spectrum {
+  kReal,
+  kMagnitude,  // refused: it needs the imaginary part
+  kOfRows,     // refused: a transform along two axes
+};
+[[nodiscard]] std::string small_spectrum(Spectrum what = Spectrum::kReal);
 
 }  // namespace moil::tflite::test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "base/files/file.h"
 #include "engine/device/conv/kernel_selector.h"
@@ -122,6 +123,26 @@ TEST(TfliteReader, ShapesAreComputedAndNormsFound) {
   EXPECT_NEAR(answer[1], y[1], 1e-4);
 }
 
+TEST(TfliteReader, ASpectrumOfFramesIsOneConvolution) {
+  const onnx::ImportedModel model = imported(small_spectrum());
+  EXPECT_THAT(layer_types(model),
+              ElementsAre("reshape", "reshape", "conv2d", "permute", "reshape", "multiply", "power",
+                          "slice", "flatten", "fully_connected"));
+  const double window[] = {0, 1, 2, 3, 3, 2, 1, 0};
+  const std::vector<float> answer = answer_of(model);
+  for (int t = 0; t < 3; ++t) {
+    for (int k = 0; k < 2; ++k) {
+      double band = 0;
+      for (int b = 0; b < 5; ++b)
+        for (int j = 0; j < 8; ++j)
+          band += ((5 * k + b) % 4 - 1) * window[j] * (4 * t + j) / 16 *
+                  std::cos(2 * std::numbers::pi * j * b / 8);
+      EXPECT_NEAR(answer[static_cast<std::size_t>(2 * t + 1 - k)], std::pow(band * band, 0.375),
+                  1e-5);
+    }
+  }
+}
+
 std::string refusal_of_file(const std::string& bytes, ErrorCode code) {
   std::string text;
   try {
@@ -144,6 +165,18 @@ TEST(TfliteReader, OperatorsThatAreNotSupportedAreNamed) {
   EXPECT_THAT(text, HasSubstr("2 of 2 operators"));
   EXPECT_THAT(text, HasSubstr("\"y\" (custom operator Secret)"));
   EXPECT_THAT(text, HasSubstr("\"z\" (operator number 66)"));
+}
+
+TEST(TfliteReader, ComplexNumbersAreRefused) {
+  EXPECT_THAT(refusal_of_file(small_spectrum(Spectrum::kMagnitude), ErrorCode::kUnimplemented),
+              HasSubstr("\"y\" (operator number 134): it is not supported"));
+  EXPECT_THAT(refusal_of_file(small_spectrum(Spectrum::kOfRows), ErrorCode::kUnimplemented),
+              HasSubstr("only transforms along the last axis"));
+  Builder b;
+  const int x = b.computed("x", {1, 4}, TensorType::COMPLEX64);
+  const int y = b.op(kAdd, {x, x}, b.computed("y", {1, 4}, TensorType::COMPLEX64));
+  EXPECT_THAT(refusal_of_file(b.finish({x}, {y}), ErrorCode::kUnimplemented),
+              HasSubstr("only the real parts are supported"));
 }
 
 TEST(TfliteReader, TensorsThatContradictThemselvesAreNamed) {
@@ -193,7 +226,8 @@ TEST(TfliteReader, NumbersOfTensorsThatAreNotThereAreRefused) {
 
 // Every way of cutting a file, and every byte of it changed.
 TEST(TfliteReader, DamagedFilesDoNoHarm) {
-  for (const std::string& whole : {small_classifier(Kept::kBytesOfChannels), small_arrangement()}) {
+  for (const std::string& whole :
+       {small_classifier(Kept::kBytesOfChannels), small_arrangement(), small_spectrum()}) {
     for (std::size_t size = 0; size < whole.size(); ++size)
       EXPECT_THROW((void)parse_tflite(bytes_in(whole.substr(0, size))), Error) << size;
     for (std::size_t at = 0; at < whole.size(); ++at) {

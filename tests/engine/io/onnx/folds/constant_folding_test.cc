@@ -63,6 +63,15 @@ TEST(ConstantFolding, Computes) {
   EXPECT_EQ(folded(node("Add"), {kMatrix, Tensor::of({3}, {10, 20, 30})}).floats,
             (std::vector<float>{11, 22, 33, 14, 25, 36}));
   EXPECT_EQ(folded(node("Div"), {ints({7}), ints({2})}).ints, Ints{3});
+  EXPECT_EQ(folded(node("Max"), {ints({7, -1, 3}), ints({2}), ints({1, 1, 9})}).ints,
+            (Ints{7, 2, 9}));
+  EXPECT_EQ(folded(node("Min"), {kMatrix, Tensor::of({}, {3})}).floats,
+            (std::vector<float>{1, 2, 3, 3, 3, 3}));
+  const Tensor product =
+      folded(node("ReduceProd", {{"keepdims", std::int64_t{0}}}), {ints({2, 3, 7})});
+  EXPECT_TRUE(product.dims.empty());
+  EXPECT_EQ(product.ints, Ints{42});
+  EXPECT_EQ(folded(node("ReduceProd"), {ints({})}).ints, Ints{1});
   EXPECT_EQ(folded(node("Floor"), {Tensor::of({2}, {1.5F, -1.5F})}).floats,
             (std::vector<float>{1, -2}));
   EXPECT_EQ(folded(node("Cast", {{"to", std::int64_t{7}}}), {Tensor::of({1}, {2.9F})}).ints,
