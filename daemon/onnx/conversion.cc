@@ -160,8 +160,25 @@ data::KindPtr plain_images(const std::vector<std::int64_t>& dims, double most) {
   return data::image_kind(p);
 }
 
-data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims) {
+// Of a network that takes samples.
+data::KindPtr recorded_sounds(std::int64_t window, int rate) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  data::SoundDescription sounds;
+  sounds.front_end.type = data::FrontEndType::kSamples;
+  sounds.front_end.rate = rate;
+  sounds.front_end.window = static_cast<int>(std::min(window, kMost));
+  sounds.front_end.hop = std::max(1, sounds.front_end.window / 2);
+  sounds.front_end.frames = sounds.front_end.patch_hop = 1;
+  return data::sound_kind(sounds);
+}
+
+data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims, int rate) {
   using Type = data::FrontEndType;
+  if (dims.size() == 1 && rate > 0) return recorded_sounds(dims[0], rate);
+  if (dims.size() == 1)
+    throw Error(ErrorCode::kInvalidArgument, "--kind sound: the model takes " + shown(dims) +
+                                                 " samples of a sound; say how many a second "
+                                                 "with --rate, such as --rate 48000");
   data::SoundDescription sounds;
   sounds.front_end.type = dims[0] == 1 ? Type::kLogMel : Type::kLogMelDeltas;
   sounds.front_end.frames = static_cast<int>(dims[1]);
@@ -172,14 +189,14 @@ data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims) {
 
 // As its user says, in the plainest way.
 data::KindPtr kind_named(const std::string& name, const std::vector<std::int64_t>& dims,
-                         double most) {
+                         double most, int rate) {
   if (name == "rows") return plain_rows(dims);
   if (name == "tokens") return plain_tokens(dims);
-  if (!may_be_seen(dims))
+  if (!may_be_seen(dims) && (name != "sound" || dims.size() != 1))
     throw Error(ErrorCode::kInvalidArgument,
                 "--kind " + name + ": the model's input is " + shown(dims) +
                     ", expected 1 or 3 channels, a height and a width");
-  return name == "sound" ? plain_sounds(dims) : plain_images(dims, most);
+  return name == "sound" ? plain_sounds(dims, rate) : plain_images(dims, most);
 }
 
 struct InputKind {
@@ -193,7 +210,7 @@ InputKind kind_of(const ImportArguments& a, const onnx::Graph& graph, const Mode
   const auto& dims = model.inputs.at(0).dims;
   if (!a.preprocessing.empty())
     return {data::kind_from_json(parse(read_argument(a.preprocessing), a.preprocessing)), ""};
-  if (!a.kind.empty()) return {kind_named(a.kind, dims, most), ""};
+  if (!a.kind.empty()) return {kind_named(a.kind, dims, most, a.rate), ""};
   if (const auto own = metadata(graph, kPreprocessingKey))
     return {data::kind_from_json(parse(*own, kPreprocessingKey)), ""};
   constexpr const char* kElse = "; if that is wrong, say --kind or --preprocessing";

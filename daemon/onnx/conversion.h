@@ -21,7 +21,8 @@ struct ImportArguments {
   std::string task;           // empty: the file's own, else "classify"
   std::string preprocessing;  // empty: by `kind`
   std::string
-      kind;  // "image", "sound", "rows" or "tokens"; empty: the file's own, else by its input
+      kind;      // "image", "sound", "rows" or "tokens"; empty: the file's own, else by its input
+  int rate = 0;  // samples a second of the sounds that the network takes as they are
   std::string output;  // of several
   std::vector<std::int64_t> input_dims;
 };

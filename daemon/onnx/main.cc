@@ -49,13 +49,17 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
       "--preprocessing=FILE", a.preprocessing,
       "JSON: what a sample is, and what is done to it first (docs/kinds.md, docs/onnx.md)");
   import
-      .add_option(
-          "--kind", a.kind,
-          "Without --preprocessing: image (pixels from 0 to 1), sound (YAMNet's front end "
-          "with as many frames and bands), rows (numbers as they are) or tokens (the bytes of "
-          "a text)")
+      .add_option("--kind", a.kind,
+                  "Without --preprocessing: image (pixels from 0 to 1), sound (YAMNet's front end "
+                  "with as many frames and bands; of a network that takes samples, these), rows "
+                  "(numbers as they are) or tokens (the bytes of "
+                  "a text)")
       .check(moil::cli::one_of({"image", "sound", "rows", "tokens"}))
       .excludes(preprocessing);
+  import
+      .add_option("--rate=HZ", a.rate,
+                  "Of --kind sound, if the network takes samples: how many a second")
+      .check(moil::cli::within(1000, 192000));
   import.add_option("--input-dims=N", a.input_dims,
                     "Dims of one sample where the file leaves them open: 3 224 224");
   import.add_option("--output=NAME", a.output,

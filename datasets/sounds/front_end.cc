@@ -15,7 +15,8 @@
 namespace moil::data {
 namespace {
 
-constexpr int kMostSamples = 1 << 16, kMostFrames = 1 << 12, kMostBands = 1 << 10;
+constexpr int kMostSamples = 1 << 16, kMostPlain = 1 << 20, kMostFrames = 1 << 12,
+              kMostBands = 1 << 10;
 constexpr int kReach = 2;  // frames to each side that a difference looks at
 
 double mel_of(double hertz) { return 1127 * std::log1p(hertz / 700); }
@@ -33,6 +34,10 @@ void require_range(const char* field, std::int64_t value, std::int64_t low, std:
 
 void check(const FrontEndDescription& d) {
   require_range("rate", d.rate, 1000, 192000);
+  if (!d.is_spectrogram()) {
+    require_range("window", d.window, 16, kMostPlain);
+    return require_range("hop", d.hop, 1, d.window);
+  }
   require_range("window", d.window, 16, kMostSamples);
   require_range("hop", d.hop, 1, d.window);
   require_range("fft", d.fft, d.window, kMostSamples);
@@ -60,17 +65,20 @@ double* new_doubles(std::size_t count) {
 }  // namespace
 
 NLOHMANN_JSON_SERIALIZE_ENUM(FrontEndType, {{FrontEndType::kLogMel, "log_mel"},
-                                            {FrontEndType::kLogMelDeltas, "log_mel_deltas"}})
+                                            {FrontEndType::kLogMelDeltas, "log_mel_deltas"},
+                                            {FrontEndType::kSamples, "samples"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(MelTriangles,
                              {{MelTriangles::kMel, "mel"}, {MelTriangles::kHertz, "hertz"}})
 
 std::int64_t FrontEndDescription::patches(std::int64_t samples) const {
-  const std::int64_t step = std::int64_t{patch_hop} * hop;
+  const std::int64_t step = patch_step();
   const std::int64_t behind = std::max<std::int64_t>(0, samples - patch_samples());
   return 1 + (behind + step - 1) / step;
 }
 
 nlohmann::json to_json(const FrontEndDescription& d) {
+  if (!d.is_spectrogram())
+    return {{"type", d.type}, {"rate", d.rate}, {"window", d.window}, {"hop", d.hop}};
   return {{"type", d.type},
           {"rate", d.rate},
           {"window", d.window},
@@ -86,28 +94,51 @@ nlohmann::json to_json(const FrontEndDescription& d) {
           {"patch_hop", d.patch_hop}};
 }
 
+namespace {
+
+class FieldReader {
+ public:
+  explicit FieldReader(JsonFields& fields) : fields_(fields) {}
+  void whole(const char* field, int& member) {
+    if (fields_.has(field)) member = static_cast<int>(fields_.whole(field, 1, kMostPlain));
+  }
+  void number(const char* field, double& member) {
+    if (fields_.has(field)) member = fields_.get<double>(field);
+  }
+
+ private:
+  JsonFields& fields_;
+};
+
+void read_spectrogram(JsonFields& fields, FrontEndDescription& d) {
+  FieldReader reader(fields);
+  reader.whole("fft", d.fft);
+  reader.whole("bands", d.bands);
+  reader.number("low", d.low);
+  reader.number("high", d.high);
+  if (fields.has("triangles")) d.triangles = fields.name<MelTriangles>("triangles");
+  reader.whole("power", d.power);
+  reader.number("log_offset", d.log_offset);
+  reader.whole("frames", d.frames);
+  reader.whole("patch_hop", d.patch_hop);
+}
+
+}  // namespace
+
 FrontEndDescription front_end_from_json(const nlohmann::json& json) {
   JsonFields fields(json, "front_end", ErrorCode::kInvalidArgument);
+  FieldReader reader(fields);
   FrontEndDescription d;
   d.type = fields.name<FrontEndType>("type");
-  const auto whole = [&](const char* field, int& member) {
-    if (fields.has(field)) member = static_cast<int>(fields.whole(field, 1, kMostSamples * 4));
-  };
-  const auto number = [&](const char* field, double& member) {
-    if (fields.has(field)) member = fields.get<double>(field);
-  };
-  whole("rate", d.rate);
-  whole("window", d.window);
-  whole("hop", d.hop);
-  whole("fft", d.fft);
-  whole("bands", d.bands);
-  number("low", d.low);
-  number("high", d.high);
-  if (fields.has("triangles")) d.triangles = fields.name<MelTriangles>("triangles");
-  whole("power", d.power);
-  number("log_offset", d.log_offset);
-  whole("frames", d.frames);
-  whole("patch_hop", d.patch_hop);
+  reader.whole("rate", d.rate);
+  if (!d.is_spectrogram()) {
+    (void)fields.at("window");
+    d.frames = d.patch_hop = 1;
+  }
+  reader.whole("window", d.window);
+  if (!d.is_spectrogram()) d.hop = std::max(1, d.window / 2);
+  reader.whole("hop", d.hop);
+  if (d.is_spectrogram()) read_spectrogram(fields, d);
   fields.finish();
   check(d);
   return d;
@@ -136,6 +167,7 @@ struct FrontEnd::Transform {
 
 FrontEnd::FrontEnd(const FrontEndDescription& description) : description_(description) {
   check(description_);
+  if (!description_.is_spectrogram()) return;
   const int n = description_.window;
   for (int i = 0; i < n; ++i) window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * i / n));
   make_triangles();
@@ -167,6 +199,7 @@ void FrontEnd::make_triangles() {
 }
 
 std::size_t FrontEnd::floats() const {
+  if (!description_.is_spectrogram()) return static_cast<std::size_t>(description_.window);
   return static_cast<std::size_t>(description_.frames) *
          static_cast<std::size_t>(description_.bands) *
          static_cast<std::size_t>(description_.channels());
@@ -236,6 +269,10 @@ void FrontEnd::differences(const float* of, float* out) const {
 }
 
 void FrontEnd::patch(std::span<const float> samples, Memory& memory, float* out) const {
+  if (!description_.is_spectrogram()) {
+    std::copy(samples.begin(), samples.end(), out);
+    return;
+  }
   const auto bands = static_cast<std::size_t>(description_.bands),
              frames = static_cast<std::size_t>(description_.frames), all = frames * bands;
   float* const plain = description_.channels() == 1 ? out : memory.bands_.data();

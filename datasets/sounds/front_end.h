@@ -1,10 +1,14 @@
-// Front ends: what of a sound a network sees, a patch of a spectrogram on a mel scale.
+// Front ends: what of a sound a network sees, its samples or a patch of a spectrogram on a mel
+// scale.
 //
-// A frame is `window` samples under a periodic Hann window, `hop` samples behind the one before;
-// its spectrum (a Fourier transform of `fft` samples, zeros behind the window) is summed up in
-// `bands` triangles that lie evenly on the mel scale, mel = 1127 ln(1 + f / 700), from `low` to
-// `high` hertz; the network sees ln(sum + log_offset). A patch is `frames` frames; the next one
-// begins `patch_hop` frames behind it.
+//   samples         `window` samples as they are, `hop` samples behind those of the patch before;
+//                   of the fields below, only these and `rate` count
+//
+// Of a spectrogram, a frame is `window` samples under a periodic Hann window, `hop` samples behind
+// the one before; its spectrum (a Fourier transform of `fft` samples, zeros behind the window) is
+// summed up in `bands` triangles that lie evenly on the mel scale, mel = 1127 ln(1 + f / 700), from
+// `low` to `high` hertz; the network sees ln(sum + log_offset). A patch is `frames` frames; the
+// next one begins `patch_hop` frames behind it.
 //
 //   log_mel         frames x bands, one channel
 //   log_mel_deltas  frames x bands, with the first and second differences in time as two more
@@ -13,6 +17,7 @@
 // The defaults are YAMNet's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +26,7 @@
 
 namespace moil::data {
 
-enum class FrontEndType : std::uint8_t { kLogMel, kLogMelDeltas };
+enum class FrontEndType : std::uint8_t { kLogMel, kLogMelDeltas, kSamples };
 enum class MelTriangles : std::uint8_t {
   kMel,    // straight in mel, as TensorFlow has them
   kHertz,  // straight in hertz, as torchaudio and librosa have them
@@ -38,7 +43,14 @@ struct FrontEndDescription {
   double log_offset = 0.001;
   int frames = 96, patch_hop = 48;  // frames
 
-  [[nodiscard]] int channels() const { return type == FrontEndType::kLogMel ? 1 : 3; }
+  [[nodiscard]] bool is_spectrogram() const { return type != FrontEndType::kSamples; }
+  [[nodiscard]] int channels() const { return type == FrontEndType::kLogMelDeltas ? 3 : 1; }
+  // From one patch to the next.
+  [[nodiscard]] std::int64_t patch_step() const { return std::int64_t{patch_hop} * hop; }
+  // The stretch whose loudness says whether there is a signal.
+  [[nodiscard]] std::size_t shortest_signal() const {
+    return static_cast<std::size_t>(is_spectrogram() ? hop : std::max(1, rate / 100));
+  }
   [[nodiscard]] std::int64_t patch_samples() const {
     return std::int64_t{frames - 1} * hop + window;
   }

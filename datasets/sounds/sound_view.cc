@@ -91,7 +91,14 @@ void disturb(const SoundView& view, std::span<float> samples) {
   }
 }
 
+// Of samples, a moment is silent: they have no bands.
 void mask(const SoundView& view, const FrontEndDescription& d, std::span<float> patch) {
+  if (!d.is_spectrogram()) {
+    const auto place = [&](double share) {
+      return patch.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(patch.size()));
+    };
+    return std::fill(place(view.frames.begin), place(view.frames.begin + view.frames.size), 0.0F);
+  }
   if (view.frames.size == 0 && view.bands.size == 0) return;
   const auto channels = static_cast<std::size_t>(d.channels());
   double sum = 0;

@@ -152,7 +152,7 @@ class SoundMaker final : public SampleMaker {
 
   void make(const Digest& content, PartView wanted, float* out) override {
     const FrontEndDescription& d = description_.front_end;
-    const std::int64_t step = std::int64_t{d.patch_hop} * d.hop, room = step / 2;
+    const std::int64_t step = d.patch_step(), room = step / 2;
     const SoundView view = sound_view_of(content, wanted.view, wanted.part);
     const auto whole = static_cast<std::size_t>(d.patch_samples());
     samples_.resize(whole);
@@ -199,7 +199,7 @@ class SoundMaker final : public SampleMaker {
   }
 
   bool hears(std::span<const float> samples) const {
-    return data::has_signal(samples, static_cast<std::size_t>(description_.front_end.hop),
+    return data::has_signal(samples, description_.front_end.shortest_signal(),
                             description_.floor_db);
   }
 
@@ -269,6 +269,7 @@ class SoundKind final : public Kind {
   }
   std::vector<Dims> inputs() const override {
     const FrontEndDescription& d = description_.front_end;
+    if (!d.is_spectrogram()) return {{d.window}};
     return {{d.channels(), d.frames, d.bands}};
   }
   bool takes(std::string_view media_type) const override { return is_sound(media_type); }
@@ -283,7 +284,7 @@ class SoundKind final : public Kind {
     stretch.load({bytes.begin(), bytes.end()}, name, d.rate);
     const auto patch = static_cast<std::size_t>(d.patch_samples());
     const auto is_silent = [&](std::span<const float> samples) {
-      return !has_signal(samples, static_cast<std::size_t>(d.hop), description_.floor_db);
+      return !has_signal(samples, d.shortest_signal(), description_.floor_db);
     };
     Signal found;
     if (const auto recording = short_one(stretch, patch)) {
@@ -292,7 +293,7 @@ class SoundKind final : public Kind {
         for (std::uint32_t part = 0; part < kShortPlaces; ++part) found.silent.push_back(part);
       return found;
     }
-    const auto step = std::int64_t{d.patch_hop} * d.hop;
+    const std::int64_t step = d.patch_step();
     for (std::uint32_t part = 0;; ++part) {
       const auto samples = stretch.at(part * step, patch, 0);
       if (const auto end = stretch.end()) found.parts = static_cast<std::uint32_t>(d.patches(*end));
@@ -314,15 +315,14 @@ class SoundKind final : public Kind {
     if (samples < d.patch_samples())
       return {kShortPlaces, {0, seconds(samples), seconds(samples), "seconds"}};
     return {static_cast<std::uint32_t>(d.patches(samples)),
-            {seconds(std::int64_t{d.patch_hop} * d.hop), seconds(d.patch_samples()),
-             seconds(samples), "seconds"}};
+            {seconds(d.patch_step()), seconds(d.patch_samples()), seconds(samples), "seconds"}};
   }
   PartAnswer part_answer() const override { return description_.answer; }
   PartTraining part_training() const override { return description_.training; }
   std::optional<std::size_t> working_bytes(std::span<const std::uint8_t>,
                                            std::uint64_t file_bytes) const override {
     const FrontEndDescription& d = description_.front_end;
-    const std::int64_t patch = d.patch_samples(), step = std::int64_t{d.patch_hop} * d.hop;
+    const std::int64_t patch = d.patch_samples(), step = d.patch_step();
     return 2 * file_bytes + kDecodingBytes + front_end_->memory_bytes() +
            Stretch::bytes(patch, step) + background_bytes(static_cast<std::size_t>(patch)) +
            3 * sizeof(float) * static_cast<std::size_t>(patch);

@@ -33,12 +33,13 @@ struct Imported {
   data::KindPtr kind;
 };
 
-Imported imported(const std::string& dims, const std::string& kind = "") {
+Imported imported(const std::string& dims, const std::string& kind = "", int rate = 0) {
   const TempFolder folder;
   ImportArguments arguments;
   arguments.file = file_of(folder, dims);
   arguments.folder = folder / "model";
   arguments.kind = kind;
+  arguments.rate = rate;
   const std::string said = import_file(arguments);
   return {said, night::open_model_folder(folder / "model").kind};
 }
@@ -66,9 +67,21 @@ TEST(OnnxConversion, ItsUserSaysWhatTheInputIs) {
   EXPECT_EQ(imported("[1,96,64]", "rows").kind->name(), "rows");
   for (const char* kind : {"sound", "image"}) {
     std::string why;
-    EXPECT_EQ(error_of([&] { (void)imported("[7]", kind); }, &why), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(why, HasSubstr("the model's input is 7"));
+    EXPECT_EQ(error_of([&] { (void)imported("[2,7]", kind); }, &why), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(why, HasSubstr("the model's input is 2x7"));
   }
+}
+
+TEST(OnnxConversion, ASoundMayBeItsSamples) {
+  EXPECT_EQ(
+      imported("[4800]", "sound", 16000).kind->to_json(),
+      (nlohmann::json{
+          {"kind", "sound"},
+          {"front_end", {{"type", "samples"}, {"rate", 16000}, {"window", 4800}, {"hop", 2400}}}}));
+  std::string why;
+  EXPECT_EQ(error_of([&] { (void)imported("[4800]", "sound"); }, &why),
+            ErrorCode::kInvalidArgument);
+  EXPECT_THAT(why, HasSubstr("say how many a second with --rate"));
 }
 
 TEST(OnnxConversion, WhatIsGuessedIsSaid) {

@@ -99,6 +99,26 @@ TEST(SoundKind, PartsAreItsPatches) {
   }
 }
 
+TEST(SoundKind, ANetworkMayTakeSamples) {
+  const KindPtr kind = kind_from_json(
+      {{"kind", "sound"},
+       {"front_end", {{"type", "samples"}, {"rate", 16000}, {"window", 16000}, {"hop", 4000}}}});
+  EXPECT_EQ(kind->inputs(), (std::vector<Kind::Dims>{{16000}}));
+  const auto samples = sweep(2);
+  const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, samples);
+  EXPECT_EQ(kind->parts(bytes, "sweep"), 5U);
+  const auto maker = kind->maker({});
+  maker->load(bytes, "sweep");
+  for (std::uint32_t part = 0; part < 5; ++part) {
+    const auto begin = samples.begin() + part * 4000;
+    EXPECT_EQ(made(*maker, *kind, {0, part}), std::vector<float>(begin, begin + 16000)) << part;
+  }
+  EXPECT_NE(made(*maker, *kind, {1, 0}), made(*maker, *kind, {0, 0}));
+  const auto word = encode_sound(SoundFormat::kWavFloat, 16000, 1, test::tone(16000, 440, 0.3));
+  EXPECT_EQ(kind->parts(word, "word"), 3U);
+  EXPECT_TRUE(kind->has_silence());
+}
+
 TEST(SoundKind, DoesNotDependOnTheOrder) {
   const KindPtr kind = kind_from_json(kPlain);
   const auto bytes = encode_sound(SoundFormat::kVorbis, 44100, 1, test::tone(44100, 700, 4));

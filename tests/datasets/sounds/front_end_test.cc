@@ -87,6 +87,26 @@ TEST(FrontEnd, IsReadAsItWasWritten) {
   EXPECT_EQ(front_end_from_json({{"type", "log_mel"}}), FrontEndDescription());
 }
 
+TEST(FrontEnd, SamplesAreAsTheyAre) {
+  const auto d = front_end_from_json({{"type", "samples"}, {"rate", 8000}, {"window", 1001}});
+  EXPECT_EQ(d.hop, 500);
+  EXPECT_EQ(d.patch_samples(), 1001);
+  EXPECT_EQ(d.patches(1001), 1);
+  EXPECT_EQ(d.patches(1501), 2);
+  EXPECT_EQ(d.shortest_signal(), 80U);
+  EXPECT_EQ(front_end_from_json(to_json(d)), d);
+  auto samples = tone(8000, 300, 1);
+  samples.resize(1001);
+  EXPECT_EQ(patch_of(d, samples), samples);
+  for (const nlohmann::json& bad : {nlohmann::json{{"type", "samples"}},
+                                    {{"type", "samples"}, {"window", 4}},
+                                    {{"type", "samples"}, {"window", 2000000}},
+                                    {{"type", "samples"}, {"window", 100}, {"hop", 101}},
+                                    {{"type", "samples"}, {"window", 100}, {"bands", 64}}})
+    expect_error(ErrorCode::kInvalidArgument, {"front_end"},
+                 [&] { (void)front_end_from_json(bad); });
+}
+
 TEST(FrontEnd, RefusesWhatCannotBe) {
   const auto refused = [](nlohmann::json fields, const std::string& field) {
     fields.emplace("type", "log_mel");

@@ -98,5 +98,16 @@ TEST(SoundView, MasksCoverTheirPart) {
   EXPECT_EQ(masked, 12 * 64 + 4 * 96 - 12 * 4);
 }
 
+TEST(SoundView, OfSamplesAMomentIsSilent) {
+  FrontEndDescription d;
+  d.type = FrontEndType::kSamples;
+  SoundView view;
+  view.frames = {0.5, 0.25};
+  view.bands = {0, 0.125};
+  std::vector<float> samples(8, 1);
+  mask(view, d, samples);
+  EXPECT_EQ(samples, (std::vector<float>{1, 1, 1, 1, 0, 0, 1, 1}));
+}
+
 }  // namespace
 }  // namespace moil::data
