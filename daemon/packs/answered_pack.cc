@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Features that are described: of each output, and together.
-constexpr std::uint64_t kLeastTrained = 4, kLeastHeldOut = 1;
-constexpr std::uint64_t kFewTrained = 400, kFewHeldOut = 200;
+// Features that are described of each output, and together, if outputs are few or many.
+constexpr std::uint64_t kTrained = 4, kHeldOut = 1;
+constexpr std::uint64_t kFewTrained = 400, kFewHeldOut = 200, kManyTrained = 4000;
 constexpr double kHeldOutShare = 0.2;  // of samples
 constexpr std::int64_t kMapsAtOnce = 16;
 constexpr std::size_t kDescribedAtOnce = 64;
@@ -88,11 +88,12 @@ class Making {
         .weights = weight.data,
         .bias = bias.data,
         .each_by_itself = model_.task->loss(model_.description).type != "softmax_cross_entropy"};
-    const auto draws = [&](std::uint64_t least, std::uint64_t few) {
-      return std::max<std::uint64_t>(least, (few + rows.outputs - 1) / rows.outputs);
+    const auto draws = [&](std::uint64_t usual, std::uint64_t few) {
+      const std::uint64_t most = std::max<std::uint64_t>(1, kManyTrained / rows.outputs);
+      return std::max((few + rows.outputs - 1) / rows.outputs, std::min(usual, most));
     };
-    const std::uint64_t trained = draws(kLeastTrained, kFewTrained);
-    const std::uint64_t all = trained + draws(kLeastHeldOut, kFewHeldOut);
+    const std::uint64_t trained = draws(kTrained, kFewTrained);
+    const std::uint64_t all = trained + draws(kHeldOut, kFewHeldOut);
     for (std::uint64_t draw = 0; draw < all; ++draw)
       add_draw(rows, draw, draw < trained ? data::Split::kTrain : data::Split::kValidation);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/index.h"
 #include "base/random.h"
@@ -32,50 +33,69 @@ double square(const float* row, std::size_t n) {
 class Description {
  public:
   Description(const ClassifierRows& rows, std::size_t first, std::size_t count)
-      : rows_(rows),
-        first_(first),
-        count_(count),
-        answers_(count * rows.outputs),
-        slopes_(count * rows.width),
-        wanted_(count) {}
+      : rows_(rows), features_(count * rows.width), outputs_(count), wanted_(count) {
+    std::iota(outputs_.begin(), outputs_.end(), first);
+  }
 
-  void draw(double scale, Random& random, float* features) {
-    for (std::size_t i = 0; i < count_; ++i) {
+  void draw(double scale, Random& random) {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
       wanted_[i] = kLeastSure + (kMostSure - kLeastSure) * random.unit();
       for (std::size_t j = 0; j < rows_.width; ++j) {
         const bool is_off = random.unit() < 0.5;
         const double loud = -scale * std::log1p(-random.unit());
-        features[i * rows_.width + j] = is_off ? 0 : static_cast<float>(loud);
+        feature(i)[j] = is_off ? 0 : static_cast<float>(loud);
       }
     }
   }
 
-  void move(float* features) {
-    for (int step = 0; step < kMostSteps; ++step) {
-      ask(features);
-      if (!slope()) return;
-      for (std::size_t i = 0; i < count_; ++i) {
-        if (said(i) >= wanted_[i]) continue;
+  // to: [all outputs x width].
+  void move(float* to) {
+    for (int step = 0; step < kMostSteps && !outputs_.empty(); ++step) {
+      ask();
+      keep_those_that_are_said(to);
+      slope();
+      for (std::size_t i = 0; i < outputs_.size(); ++i) {
         const float* slope = slopes_.data() + i * rows_.width;
         const double length = square(slope, rows_.width);
         const double step_length = pace_of(step, rows_.each_by_itself);
         const auto pace = static_cast<float>(length > 0 ? step_length / length : 0);
-        float* x = features + i * rows_.width;
+        float* x = feature(i);
         for (std::size_t j = 0; j < rows_.width; ++j) x[j] = std::max(0.0F, x[j] + pace * slope[j]);
       }
     }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) keep(i, to);
   }
 
  private:
+  float* feature(std::size_t i) { return features_.data() + i * rows_.width; }
   float* answers_of(std::size_t i) { return answers_.data() + i * rows_.outputs; }
-  double said(std::size_t i) { return double{answers_of(i)[first_ + i]}; }
+
+  void keep(std::size_t i, float* to) {
+    std::copy_n(feature(i), rows_.width, to + outputs_[i] * rows_.width);
+  }
+
+  // These are done; the last ones take their places.
+  void keep_those_that_are_said(float* to) {
+    for (std::size_t i = outputs_.size(); i-- > 0;) {
+      if (double{answers_of(i)[outputs_[i]]} < wanted_[i]) continue;
+      keep(i, to);
+      const std::size_t last = outputs_.size() - 1;
+      std::copy_n(feature(last), rows_.width, feature(i));
+      std::copy_n(answers_of(last), rows_.outputs, answers_of(i));
+      outputs_[i] = outputs_[last];
+      wanted_[i] = wanted_[last];
+      outputs_.pop_back();
+    }
+  }
 
   // Probabilities of all outputs.
-  void ask(const float* features) {
-    sgemm(Transpose::kNo, Transpose::kYes, wide(count_), wide(rows_.outputs), wide(rows_.width), 1,
-          features, wide(rows_.width), rows_.weights.data(), wide(rows_.width), 0, answers_.data(),
-          wide(rows_.outputs));
-    for (std::size_t i = 0; i < count_; ++i) {
+  void ask() {
+    const std::size_t count = outputs_.size();
+    answers_.resize(count * rows_.outputs);
+    sgemm(Transpose::kNo, Transpose::kYes, wide(count), wide(rows_.outputs), wide(rows_.width), 1,
+          features_.data(), wide(rows_.width), rows_.weights.data(), wide(rows_.width), 0,
+          answers_.data(), wide(rows_.outputs));
+    for (std::size_t i = 0; i < count; ++i) {
       float* out = answers_of(i);
       for (std::size_t k = 0; k < rows_.outputs; ++k) out[k] += rows_.bias[k];
       if (rows_.each_by_itself) {
@@ -91,25 +111,21 @@ class Description {
     }
   }
 
-  // Of the log likelihood that each feature's output is said and no other. Whether any is to move.
-  bool slope() {
-    bool any = false;
-    std::vector<float> lacks(answers_);
-    for (std::size_t i = 0; i < count_; ++i) {
-      any = any || said(i) < wanted_[i];
-      lacks[i * rows_.outputs + first_ + i] -= 1;
-    }
-    if (any)
-      sgemm(Transpose::kNo, Transpose::kNo, wide(count_), wide(rows_.width), wide(rows_.outputs),
-            -1, lacks.data(), wide(rows_.outputs), rows_.weights.data(), wide(rows_.width), 0,
-            slopes_.data(), wide(rows_.width));
-    return any;
+  // Of the log likelihood that each feature's output is said and no other.
+  void slope() {
+    const std::size_t count = outputs_.size();
+    if (count == 0) return;
+    slopes_.resize(count * rows_.width);
+    for (std::size_t i = 0; i < count; ++i) answers_of(i)[outputs_[i]] -= 1;
+    sgemm(Transpose::kNo, Transpose::kNo, wide(count), wide(rows_.width), wide(rows_.outputs), -1,
+          answers_.data(), wide(rows_.outputs), rows_.weights.data(), wide(rows_.width), 0,
+          slopes_.data(), wide(rows_.width));
   }
 
   const ClassifierRows& rows_;
-  const std::size_t first_, count_;
-  std::vector<float> answers_;  // [count x outputs]
-  std::vector<float> slopes_;   // [count x width]
+  // Of those that are on their way, a row each.
+  std::vector<float> features_, answers_, slopes_;
+  std::vector<std::size_t> outputs_;
   std::vector<double> wanted_;  // probabilities
 };
 
@@ -129,9 +145,8 @@ std::vector<float> describe_features(const ClassifierRows& rows, std::uint64_t d
   const double scale = usual_scale(rows);
   for (std::size_t first = 0; first < rows.outputs; first += kAtOnce) {
     Description some(rows, first, std::min(kAtOnce, rows.outputs - first));
-    float* of_some = features.data() + first * rows.width;
-    some.draw(scale, random, of_some);
-    some.move(of_some);
+    some.draw(scale, random);
+    some.move(features.data());
   }
   return features;
 }
