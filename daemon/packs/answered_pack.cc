@@ -25,6 +25,7 @@ namespace {
 // Features that are described of each output, and together, if outputs are few or many.
 constexpr std::uint64_t kTrained = 4, kHeldOut = 1;
 constexpr std::uint64_t kFewTrained = 400, kFewHeldOut = 200, kManyTrained = 4000;
+constexpr std::size_t kManyHeldOut = 1000;
 constexpr double kHeldOutShare = 0.2;  // of samples
 constexpr std::int64_t kMapsAtOnce = 16;
 constexpr std::size_t kDescribedAtOnce = 64;
@@ -89,10 +90,10 @@ class Making {
         .bias = bias.data,
         .each_by_itself = model_.task->loss(model_.description).type != "softmax_cross_entropy"};
     const auto draws = [&](std::uint64_t usual, std::uint64_t few) {
-      const std::uint64_t most = std::max<std::uint64_t>(1, kManyTrained / rows.outputs);
-      return std::max((few + rows.outputs - 1) / rows.outputs, std::min(usual, most));
+      return std::max<std::uint64_t>(usual, (few + rows.outputs - 1) / rows.outputs);
     };
-    const std::uint64_t trained = draws(kTrained, kFewTrained);
+    const std::uint64_t many = std::max<std::uint64_t>(1, kManyTrained / rows.outputs);
+    const std::uint64_t trained = draws(std::min(kTrained, many), kFewTrained);
     const std::uint64_t all = trained + draws(kHeldOut, kFewHeldOut);
     for (std::uint64_t draw = 0; draw < all; ++draw)
       add_draw(rows, draw, draw < trained ? data::Split::kTrain : data::Split::kValidation);
@@ -159,10 +160,13 @@ class Making {
   }
 
   void add_draw(const ClassifierRows& rows, std::uint64_t draw, data::Split split) {
-    std::vector<float> features = describe_features(rows, draw);
+    const std::size_t step =
+        split == data::Split::kTrain ? 1 : (rows.outputs + kManyHeldOut - 1) / kManyHeldOut;
+    std::vector<float> features = describe_features(rows, draw, step);
     round_to_bf16(features);
-    for (std::size_t first = 0; first < rows.outputs; first += kDescribedAtOnce) {
-      const std::size_t count = std::min(kDescribedAtOnce, rows.outputs - first);
+    const std::size_t all = features.size() / rows.width;
+    for (std::size_t first = 0; first < all; first += kDescribedAtOnce) {
+      const std::size_t count = std::min(kDescribedAtOnce, all - first);
       add_described(std::span(features).subspan(first * rows.width, count * rows.width), split);
     }
   }

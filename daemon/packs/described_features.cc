@@ -32,9 +32,13 @@ double square(const float* row, std::size_t n) {
 // The features of some outputs, in turn.
 class Description {
  public:
-  Description(const ClassifierRows& rows, std::size_t first, std::size_t count)
-      : rows_(rows), features_(count * rows.width), outputs_(count), wanted_(count) {
-    std::iota(outputs_.begin(), outputs_.end(), first);
+  Description(const ClassifierRows& rows, std::span<const std::size_t> outputs)
+      : rows_(rows),
+        features_(outputs.size() * rows.width),
+        outputs_(outputs.begin(), outputs.end()),
+        places_(outputs.size()),
+        wanted_(outputs.size()) {
+    std::iota(places_.begin(), places_.end(), std::size_t{0});
   }
 
   void draw(double scale, Random& random) {
@@ -48,7 +52,7 @@ class Description {
     }
   }
 
-  // to: [all outputs x width].
+  // to: [outputs x width].
   void move(float* to) {
     for (int step = 0; step < kMostSteps && !outputs_.empty(); ++step) {
       ask();
@@ -71,7 +75,7 @@ class Description {
   float* answers_of(std::size_t i) { return answers_.data() + i * rows_.outputs; }
 
   void keep(std::size_t i, float* to) {
-    std::copy_n(feature(i), rows_.width, to + outputs_[i] * rows_.width);
+    std::copy_n(feature(i), rows_.width, to + places_[i] * rows_.width);
   }
 
   // These are done; the last ones take their places.
@@ -83,6 +87,7 @@ class Description {
       std::copy_n(feature(last), rows_.width, feature(i));
       std::copy_n(answers_of(last), rows_.outputs, answers_of(i));
       outputs_[i] = outputs_[last];
+      places_[i] = places_[last];
       wanted_[i] = wanted_[last];
       outputs_.pop_back();
     }
@@ -125,8 +130,8 @@ class Description {
   const ClassifierRows& rows_;
   // Of those that are on their way, a row each.
   std::vector<float> features_, answers_, slopes_;
-  std::vector<std::size_t> outputs_;
-  std::vector<double> wanted_;  // probabilities
+  std::vector<std::size_t> outputs_, places_;  // places: among all that were given
+  std::vector<double> wanted_;                 // probabilities
 };
 
 // With which an element's root mean square is that of one over a row's length.
@@ -139,14 +144,18 @@ double usual_scale(const ClassifierRows& rows) {
 
 }  // namespace
 
-std::vector<float> describe_features(const ClassifierRows& rows, std::uint64_t draw) {
-  std::vector<float> features(rows.outputs * rows.width);
+std::vector<float> describe_features(const ClassifierRows& rows, std::uint64_t draw,
+                                     std::size_t step) {
+  std::vector<std::size_t> outputs;
+  for (std::size_t k = 0; k < rows.outputs; k += step) outputs.push_back(k);
+  std::vector<float> features(outputs.size() * rows.width);
   Random random(derive_seed(draw, "described features"));
   const double scale = usual_scale(rows);
-  for (std::size_t first = 0; first < rows.outputs; first += kAtOnce) {
-    Description some(rows, first, std::min(kAtOnce, rows.outputs - first));
+  for (std::size_t first = 0; first < outputs.size(); first += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, outputs.size() - first);
+    Description some(rows, std::span(outputs).subspan(first, count));
     some.draw(scale, random);
-    some.move(features.data());
+    some.move(features.data() + first * rows.width);
   }
   return features;
 }

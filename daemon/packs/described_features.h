@@ -23,7 +23,9 @@ struct ClassifierRows {
   bool each_by_itself = false;     // sigmoids; else one softmax
 };
 
-// One feature for each output: [outputs x width]. draw: which of the many that there are.
-[[nodiscard]] std::vector<float> describe_features(const ClassifierRows& rows, std::uint64_t draw);
+// One feature for each output, or for the first of every `step` of them: [these x width]. draw:
+// which of the many that there are.
+[[nodiscard]] std::vector<float> describe_features(const ClassifierRows& rows, std::uint64_t draw,
+                                                   std::size_t step = 1);
 
 }  // namespace moil::packs

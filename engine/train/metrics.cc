@@ -14,29 +14,24 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, "metrics: " + what);
 }
 
-struct Scored {
-  float score;
-  bool positive;
-};
-
 struct LabelQuality {
   double auc = 0, average_precision = 0;
 };
 
 // Walks down the scores; equal ones enter together. Empty if a kind is missing.
-std::optional<LabelQuality> label_quality(std::vector<Scored>& samples) {
+std::optional<LabelQuality> label_quality(std::vector<LabelScore>& samples) {
   // A NaN has no place in the order: it goes last, as the worst score.
   for (auto& s : samples) {
     if (std::isnan(s.score)) s.score = -INFINITY;
   }
   std::sort(samples.begin(), samples.end(),
-            [](const Scored& a, const Scored& b) { return a.score > b.score; });
+            [](const LabelScore& a, const LabelScore& b) { return a.score > b.score; });
   double right = 0, wrong = 0;  // positives and negatives so far
   double area = 0, precisions = 0;
   for (auto it = samples.begin(); it != samples.end();) {
     const float score = it->score;
     const double right_before = right, wrong_before = wrong;
-    for (; it != samples.end() && it->score == score; ++it) (it->positive ? right : wrong) += 1;
+    for (; it != samples.end() && it->score == score; ++it) (it->is ? right : wrong) += 1;
     area += (wrong - wrong_before) * (right + right_before) / 2;
     precisions += (right - right_before) * right / (right + wrong);
   }
@@ -71,20 +66,11 @@ void Accuracy::add(std::span<const float> scores, std::span<const std::int64_t> 
   }
 }
 
-TaggingQuality tagging_quality(std::span<const float> scores, std::span<const float> targets,
-                               std::int64_t labels) {
-  const auto columns = static_cast<std::size_t>(labels);
-  if (labels < 1 || scores.size() != targets.size() || scores.size() % columns != 0) {
-    fail_in_metrics(std::to_string(scores.size()) + " scores and " +
-                    std::to_string(targets.size()) + " targets for " + std::to_string(labels) +
-                    " labels");
-  }
+TaggingQuality tagging_quality(std::span<const std::vector<LabelScore>> labels) {
   TaggingQuality result;
-  std::vector<Scored> samples;
-  for (std::size_t label = 0; label < columns; ++label) {
-    samples.clear();
-    for (std::size_t at = label; at < scores.size(); at += columns)
-      if (!std::isnan(targets[at])) samples.push_back({scores[at], targets[at] > 0.5F});
+  std::vector<LabelScore> samples;
+  for (const std::vector<LabelScore>& label : labels) {
+    samples = label;
     if (const auto quality = label_quality(samples)) {
       result.auc += quality->auc;
       result.mean_average_precision += quality->average_precision;

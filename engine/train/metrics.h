@@ -45,16 +45,20 @@ class Accuracy {
   Mean top_1_, top_k_;
 };
 
+// Of one sample, what one label scored and whether the sample has it.
+struct LabelScore {
+  float score;
+  bool is;
+};
+
 struct TaggingQuality {
   double auc = 0;  // area under the ROC curve by the trapezoidal rule, mean over labels (MoIL, §5)
   double mean_average_precision = 0;  // mean over labels
   int labels = 0;                     // that the means are over: those with positives and negatives
 };
 
-// scores and targets [samples, labels] in rows; a target above 0.5 is a positive, one that is
-// NaN leaves its sample out of the label. Equal scores are
-// one point of the curves. Throws kInvalidArgument if sizes do not fit. Allocates.
-[[nodiscard]] TaggingQuality tagging_quality(std::span<const float> scores,
-                                             std::span<const float> targets, std::int64_t labels);
+// labels: of each, the scores of the samples of which it is known. Equal scores are one point of
+// the curves. Allocates.
+[[nodiscard]] TaggingQuality tagging_quality(std::span<const std::vector<LabelScore>> labels);
 
 }  // namespace moil

@@ -1,14 +1,18 @@
 #include "daemon/night/plan/night_model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "daemon/night/data/field_error.h"
+#include "daemon/night/data/mix_targets.h"
 #include "daemon/night/maps/head_network.h"
 #include "daemon/night/maps/head_slice.h"
 #include "daemon/night/plan/memory_forecast.h"
 #include "daemon/night/plan/trainer_settings.h"
 #include "daemon/night/plan/training_fit.h"
 #include "engine/model/surgery.h"
+#include "engine/train/metrics.h"
 
 namespace moil::night {
 namespace {
@@ -38,6 +42,16 @@ std::size_t plan_decoding(const NightModel& night, const NightPlanInput& input) 
   return choose_room(input.decoding, cached ? left : left / 2);
 }
 
+// Of how many labels one of the samples tells.
+std::size_t known_labels(const MixTargets& targets, const std::vector<data::MixedSample>& samples,
+                         std::size_t labels) {
+  if (samples.empty()) return 0;
+  std::vector<float> target(labels);
+  targets.write(samples[0], target);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(target, [](float x) { return !std::isnan(x); }));
+}
+
 // What is kept of samples while they are judged.
 std::size_t answers_bytes(const NightModel& night, const data::Mix& mix) {
   constexpr std::size_t kOfASample = 2 * 256;  // its calibration, what is said of it, its parts
@@ -46,10 +60,14 @@ std::size_t answers_bytes(const NightModel& night, const data::Mix& mix) {
   const std::size_t held_out = mix.global_validation.size() + mix.local_validation.size();
   const std::size_t kept = held_out * kOfASample + labels * kOfALabel;
   if (!night.bundle.task->compares_samples()) return kept;
-  const std::size_t answer_and_target = 2 * labels * sizeof(float);
+  const MixTargets targets(*night.bundle.task, mix, labels);
+  std::set<data::ClassId> local;
+  for (const data::MixedSample& s : mix.local_validation)
+    local.insert(s.labels.begin(), s.labels.end());
   // Global samples are compared with local ones, too; vectors grow to twice their size.
+  const std::size_t known = known_labels(targets, mix.global_validation, labels);
   return kept +
-         2 * answer_and_target * (2 * mix.global_validation.size() + mix.local_validation.size());
+         2 * sizeof(LabelScore) * (known * mix.global_validation.size() + local.size() * held_out);
 }
 
 // Rows for labels that the model does not know.

@@ -40,22 +40,22 @@ class TagTargets final : public Targets {
   std::vector<float> lacking_;  // of a sample without labels
 };
 
+// Keeps what is known: of thousands of labels, a sample may tell of a few.
 class TagScorer final : public Scorer {
  public:
   TagScorer(const TagThresholds& thresholds, OutputForm form)
       : thresholds_(thresholds), form_(form) {}
 
   void add(std::span<const float> output, std::span<const float> target) override {
-    labels_ = output.size();
-    for (const float x : output) probabilities_.push_back(probability(x, form_));
-    targets_.insert(targets_.end(), target.begin(), target.end());
+    labels_.resize(output.size());
+    for (std::size_t label = 0; label < output.size(); ++label)
+      if (!std::isnan(target[label]))
+        labels_[label].push_back({probability(output[label], form_), target[label] > 0.5F});
   }
 
   std::vector<Score> scores() const override {
     std::vector<Score> scores = {{"auc", {}}, {"mean_average_precision", {}}, {"f1", {}}};
-    if (labels_ == 0) return scores;
-    const TaggingQuality quality =
-        tagging_quality(probabilities_, targets_, static_cast<std::int64_t>(labels_));
+    const TaggingQuality quality = tagging_quality(labels_);
     if (quality.labels > 0) {
       scores[0].value = quality.auc;
       scores[1].value = quality.mean_average_precision;
@@ -67,32 +67,29 @@ class TagScorer final : public Scorer {
   // The mean log loss of what is known.
   std::optional<double> quality() const override {
     Mean log_likelihood;
-    for (std::size_t i = 0; i < targets_.size(); ++i)
-      if (!std::isnan(targets_[i])) log_likelihood.add(log_likelihood_of(i));
+    for (const auto& label : labels_)
+      for (const LabelScore& known : label) log_likelihood.add(log_likelihood_of(known));
     if (log_likelihood.count() == 0) return std::nullopt;
     return log_likelihood.value();
   }
 
  private:
-  double log_likelihood_of(std::size_t i) const {
+  static double log_likelihood_of(const LabelScore& known) {
     constexpr double kLeast = 1e-7;  // a probability of 0 is a matter of rounding
-    const double p = std::clamp(double{probabilities_[i]}, kLeast, 1 - kLeast);
-    const double target = double{targets_[i]};
-    return target * std::log(p) + (1 - target) * std::log1p(-p);
+    const double p = std::clamp(double{known.score}, kLeast, 1 - kLeast);
+    return known.is ? std::log(p) : std::log1p(-p);
   }
 
   // The mean over labels that some sample has.
   std::optional<double> f1() const {
     Mean mean;
-    for (std::size_t label = 0; label < labels_; ++label) {
+    for (std::size_t label = 0; label < labels_.size(); ++label) {
       double right = 0, said = 0, are = 0;
-      for (std::size_t at = label; at < targets_.size(); at += labels_) {
-        if (std::isnan(targets_[at])) continue;
-        const bool is = targets_[at] > 0.5F;
-        const bool says = probabilities_[at] >= threshold_of(thresholds_, label);
-        right += is && says ? 1 : 0;
+      for (const LabelScore& known : labels_[label]) {
+        const bool says = known.score >= threshold_of(thresholds_, label);
+        right += known.is && says ? 1 : 0;
         said += says ? 1 : 0;
-        are += is ? 1 : 0;
+        are += known.is ? 1 : 0;
       }
       if (are > 0) mean.add(2 * right / (said + are));
     }
@@ -102,8 +99,7 @@ class TagScorer final : public Scorer {
 
   const TagThresholds thresholds_;
   const OutputForm form_;
-  std::size_t labels_ = 0;
-  std::vector<float> probabilities_, targets_;
+  std::vector<std::vector<LabelScore>> labels_;
 };
 
 class TagFitting final : public TaskFitting {

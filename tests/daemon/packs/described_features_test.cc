@@ -68,6 +68,14 @@ TEST(DescribedFeatures, AreAsRectifiedOnesAre) {
   EXPECT_LT(off, std::ssize(features) * 4 / 5);
 }
 
+TEST(DescribedFeatures, OfManyOutputsSomeAreDescribed) {
+  const Rows rows;
+  const auto features = describe_features(rows.rows(true), 1, 3);
+  ASSERT_EQ(features.size(), 7 * kWidth);
+  for (std::size_t i = 0; i < 7; ++i)
+    EXPECT_GE(probability(rows.outputs(features.data() + i * kWidth), 3 * i, true), 0.29);
+}
+
 TEST(DescribedFeatures, ADrawIsTheSameAgainAndOthersAreOthers) {
   const Rows rows;
   const auto once = describe_features(rows.rows(false), 1);

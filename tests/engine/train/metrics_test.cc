@@ -42,10 +42,19 @@ TEST(Mean, WeighsBySamples) {
   EXPECT_DOUBLE_EQ(mean.value(), 2);
 }
 
+// Of rows, a sample each.
+TaggingQuality quality_of(const std::vector<float>& scores, const std::vector<float>& targets,
+                          std::size_t labels) {
+  std::vector<std::vector<LabelScore>> known(labels);
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    known[i % labels].push_back({scores[i], targets[i] > 0.5F});
+  return tagging_quality(known);
+}
+
 TEST(TaggingQuality, ByHand) {
   // One label: scores 4 3 2 1 with positives at 4 and 2: three of four pairs in order.
   const std::vector<float> scores = {4, 3, 2, 1}, targets = {1, 0, 1, 0};
-  const auto quality = tagging_quality(scores, targets, 1);
+  const auto quality = quality_of(scores, targets, 1);
   EXPECT_DOUBLE_EQ(quality.auc, 0.75);
   EXPECT_DOUBLE_EQ(quality.mean_average_precision, (1 + 2.0 / 3) / 2);
   EXPECT_EQ(quality.labels, 1);
@@ -53,7 +62,7 @@ TEST(TaggingQuality, ByHand) {
 
 TEST(TaggingQuality, EqualScoresAreHalfRight) {
   const std::vector<float> scores(4, 0.5F), targets = {1, 0, 0, 0};
-  const auto quality = tagging_quality(scores, targets, 1);
+  const auto quality = quality_of(scores, targets, 1);
   EXPECT_DOUBLE_EQ(quality.auc, 0.5);
   EXPECT_DOUBLE_EQ(quality.mean_average_precision, 0.25);
 }
@@ -77,17 +86,15 @@ TEST(TaggingQuality, AgreesWithCountingPairs) {
     }
     expected += right / pairs / kLabels;
   }
-  EXPECT_NEAR(tagging_quality(scores, targets, kLabels).auc, expected, 1e-12);
+  EXPECT_NEAR(quality_of(scores, targets, kLabels).auc, expected, 1e-12);
 }
 
 TEST(TaggingQuality, LeavesOutLabelsOfOneKind) {
   const std::vector<float> scores = {1, 1, 2, 2}, targets = {0, 1, 1, 1};
-  const auto quality = tagging_quality(scores, targets, 2);
+  const auto quality = quality_of(scores, targets, 2);
   EXPECT_EQ(quality.labels, 1);
   EXPECT_DOUBLE_EQ(quality.auc, 1);
-  EXPECT_EQ(tagging_quality({}, {}, 2).labels, 0);
-  EXPECT_THROW((void)tagging_quality(scores, std::vector<float>{1}, 2), Error);
-  EXPECT_THROW((void)tagging_quality(scores, targets, 3), Error);
+  EXPECT_EQ(quality_of({}, {}, 2).labels, 0);
 }
 
 }  // namespace
