@@ -67,7 +67,7 @@ struct MixedSample {
 
 struct Mix {
   std::vector<std::string> classes;
-  std::size_t global_classes = 0;  // the first of them
+  std::size_t global_classes = 0;  // the first of them; global samples lack the others
   std::vector<MixedSample> train;  // global samples, then local ones
   std::vector<MixedSample> global_validation;
   std::vector<MixedSample> local_validation;

@@ -1,8 +1,9 @@
 // What the samples of a mix are held against: targets by the labels of the sample's own side.
 //
 // A side, global or local, speaks of the labels that some sample of it has (Task::targets). A label
-// that is new to the model is one more that global samples are known to lack: they are what it is
-// learned against, and no model before the night tells.
+// that nights have added since the model's anchor, or that this one adds, is one more that global
+// samples are known to lack: they are what it is learned against, and no model before the nights
+// tells.
 //
 // Constant after construction; asked from any thread.
 #pragma once

@@ -79,6 +79,20 @@ std::optional<StoredModel> anchor_behind_maps(const AnchorQuestion& question) {
   }
 }
 
+std::size_t labels_of_anchor(const std::filesystem::path& folder, const StoredModel& base) {
+  const std::vector<std::string>& now = base.labels;
+  if (!std::filesystem::exists(folder)) return now.size();
+  try {
+    const std::vector<std::string> then = open_model_folder(folder).labels;
+    const bool grew =
+        then.size() <= now.size() && std::equal(then.begin(), then.end(), now.begin());
+    return grew ? then.size() : now.size();
+  } catch (const Error& error) {
+    require_own_fault(error);
+    return now.size();
+  }
+}
+
 Anchor judge_anchor(const AnchorQuestion& question) {
   Anchor anchor{question.version, std::nullopt, ""};
   try {

@@ -26,6 +26,12 @@ struct AnchorQuestion {
 // or damaged, too.
 [[nodiscard]] std::optional<StoredModel> anchor_behind_maps(const AnchorQuestion& question);
 
+// How many of the base's labels the anchor in this folder knows, the first of them: nights added
+// the others, and no sample of a pack is of these. All, if the anchor is gone or its labels are
+// others.
+[[nodiscard]] std::size_t labels_of_anchor(const std::filesystem::path& folder,
+                                           const StoredModel& base);
+
 // Through the night's feature maps if the anchor's frozen layers are those of the night; as a
 // whole, from the images, if they are others. If it cannot be judged, the anchor's why_not
 // says so. Takes the memory of judging, beside what the night holds.

@@ -1,7 +1,10 @@
 #include "daemon/night/stages/mix_stage.h"
 
+#include <algorithm>
+
 #include "daemon/night/data/mix_record.h"
 #include "daemon/night/data/silent_labels.h"
+#include "daemon/night/judge/anchor.h"
 
 namespace moil::night {
 
@@ -37,6 +40,11 @@ void MixStage::draw(LeftOut left_out) {
   auto without = digests_of(left_out);
   without.merge(scenes_.not_known());
   night_.mix = night_.data.draw_mix(night_.spec, night_.base, without);
+  if (const auto anchor = night_.file.anchor_version;
+      anchor != 0 && night_.base.task->outputs_are_labels())
+    night_.mix.global_classes =
+        std::min(night_.mix.global_classes,
+                 labels_of_anchor(night_.layout.version(night_.spec.model, anchor), night_.base));
   night_.data.count_parts(night_.mix, *night_.base.kind);
   left_out_ = std::move(left_out);
   const std::string remark = passed_over_remark(night_.mix.also_trained);
