@@ -41,4 +41,21 @@ void Predictor::start(const std::string& model, const std::vector<int>& descript
   calls_.start(command_.predict(folder, descriptors, wanted), std::move(answer));
 }
 
+void Predictor::listen(const std::string& model, int sound,
+                       const WorkerCommand::ListeningWanted& wanted, const Responder& responder,
+                       const std::shared_ptr<const void>& owner, Heard heard) {
+  const ModelVersion version = active(model);
+  WorkerCalls::Answer answer;
+  answer.result = [responder, version, owner](Json result) {
+    result["model"] = version.model;
+    result["version"] = version.version;
+    responder.result(std::move(result));
+  };
+  answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
+  answer.whose = responder;
+  answer.progress = std::move(heard);
+  const auto folder = layout_.version(version.model, version.version);
+  calls_.start(command_.listen(folder, sound, wanted), std::move(answer));
+}
+
 }  // namespace moil::daemon

@@ -1,6 +1,8 @@
-// model.predict: a worker decodes the images and runs the model on them. Loop thread only.
+// model.predict and listen: a worker decodes samples, or a sound that comes, and runs the model on
+// them. Loop thread only.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,12 @@ class Predictor {
   void start(const std::string& model, const std::vector<int>& descriptors,
              const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
              const std::shared_ptr<const void>& owner);
+
+  // Answers when the sound has ended (docs/protocol.md, model.listen). heard: gets the worker's
+  // events before. The rest as above.
+  using Heard = std::function<void(const Json& event)>;
+  void listen(const std::string& model, int sound, const WorkerCommand::ListeningWanted& wanted,
+              const Responder& responder, const std::shared_ptr<const void>& owner, Heard heard);
 
  private:
   ModelVersion active(const std::string& model) const;
