@@ -37,7 +37,7 @@ class Listener {
     if (short_answers_.parts() > 0) decide(0, short_answers_.take());
     const double seconds = end();
     if (seconds == 0) throw Error(ErrorCode::kBadData, wanted.name + ": it holds no sound");
-    Json reply = {{"seconds", seconds}, {"decisions", decisions_}, {"events", events_}};
+    Json reply = {{"seconds", seconds}, {"events", events_}};
     std::string remark = model_.maker().remark();
     if (sound.is_raw && sound.source->size() % 2 == 1)
       remark += std::string(remark.empty() ? "" : "; ") +
@@ -64,7 +64,6 @@ class Listener {
   }
 
   void look_at(std::uint32_t part) {
-    ++decisions_;
     if (!model_.maker().has_signal()) return;
     if (is_one_place()) return short_answers_.add(model_.output());
     decide(part, model_.output());
@@ -107,7 +106,7 @@ class Listener {
   PartAnswers short_answers_;  // of a sound that is shorter than a part
   std::vector<bool> is_told_;  // by label
   const std::function<void(const HeardNow&)>& tell_;
-  std::int64_t decisions_ = 0, events_ = 0;
+  std::int64_t events_ = 0;
 };
 
 void require_sounds(const ModelBundle& bundle) {

@@ -20,10 +20,10 @@ namespace moil::night {
 struct ListeningWanted {
   int sound = -1;  // its descriptor
   std::string name = "the sound";
-  std::optional<int> raw_rate;      // as data::sound_input()
-  double every = 0.08;              // seconds from one decision to the next
-  std::optional<double> threshold;  // probability; none: the model's own
-  std::vector<std::string> labels;  // that are told; empty: all
+  std::optional<int> raw_rate = {};      // as data::sound_input()
+  double every = 0.08;                   // seconds from one decision to the next
+  std::optional<double> threshold = {};  // probability; none: the model's own
+  std::vector<std::string> labels = {};  // that are told; empty: all
 };
 
 struct HeardNow {
@@ -33,9 +33,9 @@ struct HeardNow {
 };
 
 // Listens until the sound ends, and tells what is heard at once. The reply: "seconds" of sound,
-// "decisions" and "events", how many there were, and "remark", if there is something to be said of
-// the sound. Throws what read_model_folder and data::sound_input throw; kInvalidArgument if the
-// model hears no sounds or has no such label.
+// "events", how many there were, and "remark", if there is something to be said of the sound.
+// Throws what read_model_folder and data::sound_input throw; kInvalidArgument if the model hears no
+// sounds or has no such label.
 [[nodiscard]] Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
                           const std::function<void(const HeardNow&)>& tell);
 
