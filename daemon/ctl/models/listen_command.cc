@@ -29,14 +29,16 @@ struct ListenOptions {
 struct Stopped {};
 std::atomic<bool> is_stopped = false;
 
+void go_on() {
+  if (is_stopped) throw Stopped();
+}
+
 void end_when_stopped(Session& session) {
   struct sigaction action {};
   action.sa_handler = [](int) { is_stopped = true; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
   (void)session.client();  // which there must be, to look about in it
-  session.look_about([] {
-    if (is_stopped) throw Stopped();
-  });
+  session.look_about(go_on);
 }
 
 UniqueFd opened(const ListenOptions& options) {
@@ -67,6 +69,7 @@ int listen(Session& session, const ListenOptions& options) {
   end_when_stopped(session);
   const int descriptor = sound.get();
   const auto tell = [&](const Json& notification) {
+    go_on();
     const Json& heard = notification["params"];
     if (!session.printed_json_line(heard))
       session.console.print(padded(clock_text(heard["time"].get<double>()), 9) + "  " +
