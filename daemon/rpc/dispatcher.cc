@@ -234,14 +234,14 @@ void Dispatcher::begin_worker(const Method& method, const std::shared_ptr<Call>&
   places_.workers.ask(
       {caller.user, caller.role == Role::kAdmin}, [responder] { return responder.is_open(); },
       [this, &method, call, responder](UserTurns::Turn turn) {
+        if (method.deadline == Method::kNoDeadline) return carry_out(method, *call, responder);
         const std::string seconds = std::to_string(method.deadline.count());
         responder.keep(std::move(turn));
-        if (method.deadline != Method::kNoDeadline)
-          responder.keep(timer(places_.loop, method.deadline,
-                               responder.stopper(cancelled_because(
-                                   method.name + " was not done after " + seconds +
-                                   " s and was ended; ask for less at once, and see whether a "
-                                   "disk or network drive of this device hangs"))));
+        responder.keep(timer(places_.loop, method.deadline,
+                             responder.stopper(cancelled_because(
+                                 method.name + " was not done after " + seconds +
+                                 " s and was ended; ask for less at once, and see whether a disk "
+                                 "or network drive of this device hangs"))));
         carry_out(method, *call, responder);
       });
 }

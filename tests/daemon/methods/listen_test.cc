@@ -14,37 +14,43 @@
 namespace moil::daemon::test {
 namespace {
 
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    reader = UniqueFd(ends[0]);
+    writer = UniqueFd(ends[1]);
+  }
+  bool says(const std::string& line) const { return write_all(writer.get(), line); }
+  UniqueFd reader, writer;
+};
+
 class Listening : public ServerTest {
  protected:
   void SetUp() override {
     std::signal(SIGPIPE, SIG_IGN);
     import_model(server_);
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    reader_ = UniqueFd(ends[0]);
-    writer_ = UniqueFd(ends[1]);
   }
-  void ask_with(const Line& client, int file, const Json& params = {{"file", 0}}) const {
+  static void ask_with(const Line& client, int file, const Json& params = {{"file", 0}}) {
     const std::string text = request_line("model.listen", params);
     ASSERT_EQ(send_with(client.descriptor(), text, std::span(&file, 1)),
               static_cast<ssize_t>(text.size()));
   }
-  bool says(const std::string& line) const { return write_all(writer_.get(), line); }
 
-  UniqueFd reader_, writer_;
+  Pipe pipe_;
 };
 
 TEST_F(Listening, TellsAtOnceAndAnswersAtTheEnd) {
   Line client(socket());
-  ask_with(client, reader_.get(), {{"file", 0}, {"every", 0.25}, {"rate", 8000}});
+  ask_with(client, pipe_.reader.get(), {{"file", 0}, {"every", 0.25}, {"rate", 8000}});
   for (int i = 1; i <= 3; ++i) {
-    ASSERT_TRUE(says("seven\n"));
+    ASSERT_TRUE(pipe_.says("seven\n"));
     const Json heard = client.read();
     EXPECT_EQ(heard["method"], "model.heard") << heard;
     EXPECT_EQ(heard["params"],
               (Json{{"time", 0.25 * i}, {"label", "seven"}, {"probability", 0.97}}));
   }
-  writer_.reset();
+  pipe_.writer.reset();
   EXPECT_EQ(client.read()["result"], (Json{{"seconds", 6},
                                            {"events", 3},
                                            {"remark", "its rate is 8000"},
@@ -55,12 +61,12 @@ TEST_F(Listening, TellsAtOnceAndAnswersAtTheEnd) {
 TEST_F(Listening, EndsWithItsClient) {
   {
     Line client(socket());
-    ask_with(client, reader_.get());
-    ASSERT_TRUE(says("seven\n"));
+    ask_with(client, pipe_.reader.get());
+    ASSERT_TRUE(pipe_.says("seven\n"));
     EXPECT_EQ(client.read()["method"], "model.heard");
-    reader_.reset();
+    pipe_.reader.reset();
   }
-  EXPECT_TRUE(eventually([&] { return !says("seven\n"); })) << "nobody hears it any more";
+  EXPECT_TRUE(eventually([&] { return !pipe_.says("seven\n"); })) << "nobody hears it any more";
 }
 
 TEST_F(Listening, WhatNobodyReadsIsNotKeptForEver) {
@@ -80,12 +86,37 @@ TEST_F(Listening, WhatNobodyReadsIsNotKeptForEver) {
   EXPECT_THAT(last["error"]["message"], ::testing::HasSubstr("is not read"));
 }
 
+// Who listens for days keeps nobody from what is done in a moment.
+TEST_F(Listening, TakesNobodysTurn) {
+  struct Ears {
+    Pipe pipe;
+    Line client;
+  };
+  std::vector<std::unique_ptr<Ears>> all;
+  for (int i = 0; i < 4; ++i) {
+    all.push_back(std::make_unique<Ears>(Pipe(), Line(socket())));
+    ask_with(all.back()->client, all.back()->pipe.reader.get());
+    ASSERT_TRUE(all.back()->pipe.says("seven\n"));
+    ASSERT_EQ(all.back()->client.read()["method"], "model.heard");
+  }
+  Line fifth(socket());
+  ask_with(fifth, pipe_.reader.get());
+  EXPECT_EQ(fifth.read()["error"]["data"]["code"], "resource_exhausted");
+  EXPECT_EQ(call("model.predict", {{"images", {{{"content", "c2V2ZW4="}}}}})["version"], 1);
+  all.pop_back();
+  pipe_.writer.reset();
+  EXPECT_TRUE(eventually([&] {
+    ask_with(fifth, pipe_.reader.get());
+    return fifth.read().contains("result");
+  })) << "there is a place again";
+}
+
 TEST_F(Listening, ChecksWhatItIsAsked) {
   EXPECT_EQ(error_of("model.listen", Json::object()), "invalid_argument");
   EXPECT_EQ(error_of("model.listen", {{"file", 0}}), "invalid_argument") << "none came along";
   const auto pointer = [&](const Json& params) {
     Line client(socket());
-    ask_with(client, reader_.get(), params);
+    ask_with(client, pipe_.reader.get(), params);
     return client.read()["error"]["data"]["errors"][0]["pointer"];
   };
   EXPECT_EQ(pointer({{"file", 1}}), "/file");
