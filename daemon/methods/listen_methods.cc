@@ -12,7 +12,7 @@ struct ListenParams {
   int file = 0;      // of those sent along
   std::string name;  // as the user knows it
   std::optional<int> rate;
-  double every = 0.08;
+  std::optional<double> every;
   std::optional<double> threshold;
   std::vector<std::string> labels;
 };

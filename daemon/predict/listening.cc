@@ -118,13 +118,18 @@ void require_sounds(const ModelBundle& bundle) {
                         "\"; what listens is a model of sounds");
 }
 
+double usual_hop(const data::Kind& kind) {
+  constexpr double kUsual = 0.08, kOfPart = 12;
+  return std::max(kUsual, kind.endless_places().length / kOfPart);
+}
+
 }  // namespace
 
 Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
             const std::function<void(const HeardNow&)>& tell) {
   ModelBundle bundle = read_model_folder(model_folder);
   require_sounds(bundle);
-  bundle.kind = bundle.kind->with_hop(wanted.every);
+  bundle.kind = bundle.kind->with_hop(wanted.every.value_or(usual_hop(*bundle.kind)));
   return Listener(std::move(bundle), wanted, tell).hear(wanted);
 }
 

@@ -20,8 +20,9 @@ namespace moil::night {
 struct ListeningWanted {
   int sound = -1;  // its descriptor
   std::string name = "the sound";
-  std::optional<int> raw_rate = {};      // as data::sound_input()
-  double every = 0.08;                   // seconds from one decision to the next
+  std::optional<int> raw_rate = {};  // as data::sound_input()
+  // Seconds from one decision to the next; none: 80 ms, or a twelfth of a part if that is more.
+  std::optional<double> every = {};
   std::optional<double> threshold = {};  // probability; none: the model's own
   std::vector<std::string> labels = {};  // that are told; empty: all
 };

@@ -8,8 +8,8 @@
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...] [--timeline]
-//   moil-worker listen --reply DESCRIPTOR --model-folder FOLDER --sound=DESCRIPTOR --every=SECONDS
-//                      --name=NAME [--rate=N] [--threshold=P] [--label=LABEL ...]
+//   moil-worker listen --reply DESCRIPTOR --model-folder FOLDER --sound=DESCRIPTOR --name=NAME
+//                      [--every=SECONDS] [--rate=N] [--threshold=P] [--label=LABEL ...]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
 //   moil-worker try --reply DESCRIPTOR --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME

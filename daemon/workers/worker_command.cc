@@ -84,8 +84,8 @@ ProcessOptions WorkerCommand::listen(const std::filesystem::path& model, int sou
                                  "--model-folder",
                                  model.string(),
                                  word("--sound", sound),
-                                 word("--every", wanted.every),
                                  word("--name", wanted.name)};
+  if (wanted.every) words.push_back(word("--every", *wanted.every));
   if (wanted.rate) words.push_back(word("--rate", *wanted.rate));
   if (wanted.threshold) words.push_back(word("--threshold", *wanted.threshold));
   for (const std::string& label : wanted.labels) words.push_back(word("--label", label));

@@ -47,7 +47,7 @@ class WorkerCommand {
   struct ListeningWanted {
     std::string name;                 // of the sound, for messages
     std::optional<int> rate;          // of samples without a head
-    double every = 0.08;              // seconds
+    std::optional<double> every;      // seconds
     std::optional<double> threshold;  // of the probability
     std::vector<std::string> labels;  // empty: all
   };

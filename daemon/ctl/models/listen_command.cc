@@ -18,7 +18,7 @@ struct ListenOptions {
   std::string file;
   std::string model;
   std::optional<int> rate;
-  double every = 0.08;
+  std::optional<double> every;
   std::optional<double> threshold;
   std::vector<std::string> labels;
 
@@ -56,10 +56,10 @@ UniqueFd opened(const ListenOptions& options) {
 Json params_of(const ListenOptions& options) {
   Json params{{"file", 0},
               {"name", options.is_stdin() ? "standard input" : data::shown(options.file)},
-              {"every", options.every},
               {"labels", options.labels}};
   if (!options.model.empty()) params["model"] = options.model;
   if (options.rate || options.is_stdin()) params["rate"] = options.rate.value_or(kMicrophoneRate);
+  if (options.every) params["every"] = *options.every;
   if (options.threshold) params["threshold"] = *options.threshold;
   return params;
 }
@@ -111,9 +111,11 @@ void add_listen_command(cli::Command app, Action& chosen) {
       .add_option("--threshold=P", options->threshold,
                   "tell what is at least as likely, 0 to 1; what the model is sure of if left out")
       .check(cli::within(0.0, 1.0));
-  command.add_option("--every=SECONDS", options->every, "from one decision to the next")
-      .check(cli::within(0.01, 60.0))
-      .capture_default_str();
+  command
+      .add_option("--every=SECONDS", options->every,
+                  "from one decision to the next; 0.08, or a twelfth of what the model sees at "
+                  "once, if left out")
+      .check(cli::within(0.01, 60.0));
   command
       .add_option("--rate", options->rate,
                   "samples a second of a sound without a head; 16000 of the standard input")

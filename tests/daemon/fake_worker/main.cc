@@ -404,7 +404,8 @@ int listen(int argc, char** argv) {
       events.error(Error(ErrorCode::kBadData, given.at("--name") + ": it is text, no sound"));
       return kExitBadData;
     }
-    events.heard(++lines * std::stod(given.at("--every")), "seven",
+    const double every = given.contains("--every") ? std::stod(given.at("--every")) : 0.08;
+    events.heard(++lines * every, "seven",
                  given.contains("--threshold") ? std::stod(given.at("--threshold")) : 0.97);
   }
   Json reply = {{"seconds", 2 * lines}, {"events", lines}};

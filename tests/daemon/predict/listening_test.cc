@@ -145,6 +145,27 @@ TEST_F(Listening, IsAsSureAsAPredictionOfThePart) {
   }
 }
 
+// Every 80 ms, but of what sees long parts.
+TEST_F(Listening, DecidesAsOftenAsItsPartsAreLong) {
+  const Bytes file = wav(sounds(10));
+  (void)listen_to(file, {.every = 0.08});
+  const std::vector<Event> expected = events_;
+  (void)listen_to(file);
+  EXPECT_EQ(events_, expected);
+  bundle_.kind = data::kind_from_json(
+      {{"kind", "sound"},
+       {"front_end", {{"type", "samples"}, {"rate", 4000}, {"window", 12000}, {"hop", 12000}}}});
+  bundle_.description.inputs[0].dims = {12000};
+  bundle_.weights = initial_weights(build_graph(bundle_.description, 1), 3);
+  model_ = temp_ / "long";
+  write_model_folder(model_, bundle_);
+  (void)listen_to(file, {.every = 0.25, .threshold = 0.5});
+  const std::vector<Event> of_long = events_;
+  (void)listen_to(file, {.threshold = 0.5});
+  EXPECT_EQ(events_, of_long);
+  EXPECT_FALSE(events_.empty());
+}
+
 TEST_F(Listening, PiecesOfEverySizeAreTheSame) {
   const auto samples = sounds(6);
   (void)listen_to(wav(samples));
