@@ -178,7 +178,7 @@ TEST_F(Moilctl, ListenPrintsWhatIsHeardALineEach) {
   const Finished done = ctl({"listen", sound, "--every", "0.5"});
   EXPECT_EQ(done.status, EX_OK) << done.err;
   EXPECT_EQ(done.out, "0:00.5     seven  97.0%\n0:01.0     seven  97.0%\n");
-  EXPECT_EQ(done.err, "2 words in 4 s, by model digits version 1\n");
+  EXPECT_EQ(done.err, "2 events in 4 s, by model digits version 1\n");
   const std::string command = std::string(MOILCTL) + " listen - --json --threshold 0.5 < ";
   const std::string socket = "MOILD_SOCKET=" + server_.socket().string();
   const Finished piped = run_program({"/bin/sh", "-c", command + sound}, {socket});

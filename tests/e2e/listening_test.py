@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import array
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import wave
 from pathlib import Path
@@ -105,11 +107,16 @@ class ListeningTest(OwnModelTest):
         code, events, told = Ears(self.daemon, file, stdin=subprocess.DEVNULL).end()
         self.assertEqual(code, 0, told)
         self.check(events, said)
-        self.assertIn(f"{len(events)} words in 12 s, by model sounds version 1", told)
+        self.assertIn(f"{len(events)} events in 12 s, by model sounds version 1", told)
         self.assertEqual(Ears(self.daemon, "-").end(file.read_bytes())[:2], (0, events))
         self.assertEqual(Ears(self.daemon, "-", "--rate", str(RATE)).end(raw(samples))[:2], (0, events))
         with file.open("rb") as descriptor:
             self.assertEqual(Ears(self.daemon, "-", stdin=descriptor.fileno()).end()[:2], (0, events))
+        os.mkfifo(named := self.folder / "day.fifo")
+        writing = threading.Thread(target=named.write_bytes, args=[file.read_bytes()])
+        writing.start()
+        self.assertEqual(Ears(self.daemon, named, stdin=subprocess.DEVNULL).end()[:2], (0, events))
+        writing.join()
         plain = self.folder / "day.raw"
         plain.write_bytes(raw(samples) + b"\1")
         code, again, told = Ears(self.daemon, plain, "--rate", str(RATE)).end()
@@ -161,8 +168,14 @@ class ListeningTest(OwnModelTest):
         self.refused(USAGE, "it is a folder, a pipe or a device", "listen", self.folder)
         self.refused(USAGE, "unknown label \"hmm\"; did you mean \"hum\"?", "listen", cut, "--label", "hmm")
         self.refused(NO_INPUT, "there is no active version of model \"dogs\"", "listen", cut, "--model", "dogs")
-        for sound, why in ((b"", "standard input: it is empty"), (b"\1", "standard input: it holds no sound"), (wav([]), "it holds no sound"),
-                           (wav(silence(1))[:30], "standard input: it cannot be read"), (b"OggS" + bytes(600), "it is an Ogg sound, which is not read from a pipe")):
+        refused = {
+            b"": "standard input: it is empty",
+            b"\1": "standard input: it holds no sound",
+            wav([]): "standard input: it holds no sound",
+            wav(silence(1))[:30]: "standard input: it cannot be read",
+            b"OggS" + bytes(600): "it is an Ogg sound, which is not read from a pipe",
+        }
+        for sound, why in refused.items():
             code, events, told = Ears(self.daemon, "-").end(sound)
             self.assertEqual((code, events), (BAD_DATA, []), told)
             self.assertIn(why, told)

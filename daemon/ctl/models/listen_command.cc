@@ -1,8 +1,10 @@
 // moilctl listen FILE|-: what the model in service hears in a sound while it comes
+#include <fcntl.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 
 #include "base/error.h"
@@ -41,14 +43,19 @@ void end_when_stopped(Session& session) {
   session.look_about(go_on);
 }
 
+// Who writes to a pipe with a name is waited for.
 UniqueFd opened(const ListenOptions& options) {
-  if (!options.is_stdin()) return open_sample(options.file);
+  if (!options.is_stdin()) {
+    UniqueFd open(::open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!open) throw system_error("cannot open " + options.file, errno);
+    return open;
+  }
   if (::isatty(STDIN_FILENO) == 1)
     throw Error(
         ErrorCode::kInvalidArgument,
         "the standard input is a terminal; give it a sound: arecord -f S16_LE -r 16000 -c 1 "
         "-t raw | moilctl listen -");
-  UniqueFd copy(::dup(STDIN_FILENO));
+  UniqueFd copy(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
   if (!copy) throw system_error("cannot read the standard input", errno);
   return copy;
 }
@@ -79,7 +86,7 @@ int listen(Session& session, const ListenOptions& options) {
     const Json reply =
         session.call("model.listen", params_of(options), std::span(&descriptor, 1), tell);
     if (reply.contains("remark")) session.console.note(options.file + ": " + cell(reply["remark"]));
-    session.console.note(counted(reply["events"], "word") + " in " +
+    session.console.note(counted(reply["events"], "event") + " in " +
                          duration_text(reply["seconds"].get<double>()) + ", by " +
                          version_title(reply));
   } catch (const Stopped&) {
