@@ -79,8 +79,8 @@ struct Method {
   Lane lane = Lane::kLoop;
   Run run;
   std::chrono::seconds deadline{0};  // of kWorker: from its turn to its answer
-  // Work that lasts as long as its client likes: it takes a turn to begin and gives it back at once,
-  // and its method says how much of it there may be.
+  // Work that lasts as long as its client likes: it takes a turn to begin and gives it back at
+  // once, and its method says how much of it there may be.
   static constexpr auto kNoDeadline = std::chrono::seconds::max();
   std::size_t descriptors = 0;  // that may come along
 };

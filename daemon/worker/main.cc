@@ -1,8 +1,7 @@
 // moil-worker: does one night's job, plans one, imports a model, runs one on samples or on a sound
-// that comes, makes small
-// pictures of samples, tries whether samples can be decoded, cuts a piece out of a recording,
-// compares two models, measures the machine, makes a backup or reads one, and ends
-// (daemon/spec/worker_protocol.h).
+// that comes, makes small pictures of samples, tries whether samples can be decoded, cuts a piece
+// out of a recording, compares two models, measures the machine, makes a backup or reads one, and
+// ends (daemon/spec/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <sys/stat.h>
