@@ -45,6 +45,7 @@ using Action = std::function<int(Session&)>;
 void add_status_command(cli::Command app, Action& chosen);
 void add_review_command(cli::Command app, Action& chosen);
 void add_predict_command(cli::Command app, Action& chosen);
+void add_listen_command(cli::Command app, Action& chosen);
 void add_report_command(cli::Command app, Action& chosen);
 void add_doctor_command(cli::Command app, Action& chosen);
 void add_job_commands(cli::Command app, Action& chosen);

@@ -19,11 +19,12 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   for (const auto group :
-       {add_setup_command,   add_status_command,  add_add_command,       add_review_command,
-        add_predict_command, add_report_command,  add_doctor_command,    add_label_commands,
-        add_learn_command,   add_job_commands,    add_schedule_commands, add_logs_command,
-        add_plan_command,    add_model_commands,  add_pack_commands,     add_room_commands,
-        add_cache_commands,  add_backup_commands, add_system_commands,   add_words_command}) {
+       {add_setup_command,   add_status_command, add_add_command,     add_review_command,
+        add_predict_command, add_listen_command, add_report_command,  add_doctor_command,
+        add_label_commands,  add_learn_command,  add_job_commands,    add_schedule_commands,
+        add_logs_command,    add_plan_command,   add_model_commands,  add_pack_commands,
+        add_room_commands,   add_cache_commands, add_backup_commands, add_system_commands,
+        add_words_command}) {
     group(app, chosen);
   }
   // What `moilctl words` tells of what is there now.

@@ -16,6 +16,7 @@ MethodTable label_step_methods(const Parts& by);
 MethodTable preview_methods(const Parts& by);
 MethodTable cut_methods(const Parts& by);
 MethodTable model_methods(const Parts& by);
+MethodTable listen_methods(const Parts& by);
 MethodTable model_life_methods(const Parts& by);
 MethodTable pack_methods(const Parts& by);
 MethodTable cache_methods(const Parts& by);

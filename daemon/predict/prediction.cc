@@ -8,29 +8,17 @@
 #include <span>
 
 #include "base/error.h"
-#include "daemon/models/model_folder.h"
 #include "daemon/models/part_answers.h"
 #include "daemon/predict/continuation.h"
 #include "daemon/predict/likeliest.h"
+#include "daemon/predict/part_network.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/sounds/sound_bytes.h"
-#include "engine/device/conv/kernel_selector.h"
-#include "engine/model/ending.h"
-#include "engine/model/preparation.h"
-#include "engine/run/network.h"
-#include "engine/train/batch.h"
 
 namespace moil::night {
 namespace {
-
-// Measuring kernels would take longer than the few samples that are asked about.
-KernelSelector first_kernels() {
-  KernelSelector::Options options;
-  options.measure = false;
-  return KernelSelector(options);
-}
 
 [[noreturn]] void refuse_timeline(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument,
@@ -40,82 +28,64 @@ KernelSelector first_kernels() {
 class Predictor {
  public:
   Predictor(ModelBundle bundle, const PredictionWanted& wanted)
-      : labels_(std::move(bundle.labels)),
-        task_(bundle.task),
-        calibration_(bundle.calibration),
-        form_{answers_probabilities(bundle.description)},
+      : model_(std::move(bundle)),
         top_(std::min(wanted.top, labels_.size())),
         tells_when_(wanted.timeline),
-        kind_(bundle.kind),
-        answers_(kind_->part_answer(), *task_, form_),
-        silent_answers_(kind_->part_answer(), *task_, form_),
-        sample_(kind_->floats()),
-        maker_(kind_->maker({})),
-        kernels_(first_kernels()),
-        network_(prepare_inference(bundle.description, bundle.weights), {.batch = 1, .plan = {}},
-                 kernels_) {
+        answers_(kind_.part_answer(), task_, model_.form()),
+        silent_answers_(kind_.part_answer(), task_, model_.form()) {
     if (tells_when_) require_timeline();
-    network_.allocate();
-    network_.move_in(bundle.weights);
   }
 
   Json of(const AskedSample& sample) {
     Json found = found_of(output_of(sample));
     // What a model says of silence is a guess, however sure it is of that.
-    if (is_silent_ && task_->outputs_are_labels()) found["not_sure"] = true;
-    if (std::string remark = maker_->remark(); !remark.empty()) found["remark"] = std::move(remark);
+    if (is_silent_ && task_.outputs_are_labels()) found["not_sure"] = true;
+    if (std::string remark = model_.maker().remark(); !remark.empty())
+      found["remark"] = std::move(remark);
     return found;
   }
 
  private:
   Json found_of(std::span<const float> output) {
-    const std::vector<float> answer = answer_of(output);
-    if (!task_->outputs_are_labels()) return {{"values", values(answer)}};
-    const std::vector<std::uint32_t> said = task_->said(output, form_);
+    const std::vector<float> answer = model_.answer_of(output);
+    if (!task_.outputs_are_labels()) return {{"values", values(answer)}};
+    const std::vector<std::uint32_t> said = task_.said(output, model_.form());
     Json names = Json::array();
     for (const std::uint32_t label : said) names.push_back(labels_[label]);
     Json found = {{"top", listed(likeliest(answer, top_), answer)}, {"labels", std::move(names)}};
-    if (task_->compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
+    if (task_.compares_samples()) found["said"] = listed(by_probability(said, answer), answer);
     const auto none = std::ranges::find(labels_, data::kSomethingElse);
     if (none != labels_.end())
       found["something_else"] = answer[static_cast<std::size_t>(none - labels_.begin())];
-    if (calibration_)
-      found["not_sure"] = double{*std::ranges::max_element(answer)} < calibration_->not_sure_below;
+    if (const auto is_sure = model_.is_sure(answer)) found["not_sure"] = !*is_sure;
     if (timeline_) found["timeline"] = told(*timeline_);
     return found;
   }
 
   void require_timeline() const {
-    if (!task_->outputs_are_labels()) refuse_timeline("the model tells numbers");
-    if (!kind_->has_parts())
+    if (!task_.outputs_are_labels()) refuse_timeline("the model tells numbers");
+    if (!kind_.has_parts())
       throw Error(ErrorCode::kInvalidArgument,
                   "the model sees a sample as a whole; a timeline is of recordings, of which it "
                   "sees one part after the other");
   }
 
-  std::vector<float> answer_of(std::span<const float> output) const {
-    std::vector<float> answer(output.begin(), output.end());
-    if (calibration_) temper(answer, form_, calibration_->temperature);
-    task_->answer(answer, form_);
-    return answer;
-  }
-
   // How many parts it has.
   std::uint32_t load(const std::vector<std::uint8_t>& bytes) {
-    const std::uint32_t parts = kind_->has_parts() ? kind_->parts(bytes, kName) : 1;
+    const std::uint32_t parts = kind_.has_parts() ? kind_.parts(bytes, kName) : 1;
     // As a night draws it. What is long enough to be streamed is not laid anywhere.
-    content_ = kind_->has_silence() ? data::digest_of(bytes) : data::Digest{};
-    if (tells_when_) begin_timeline(kind_->part_places(bytes, kName).value());
-    maker_->load(bytes, kName);
+    content_ = kind_.has_silence() ? data::digest_of(bytes) : data::Digest{};
+    if (tells_when_) begin_timeline(kind_.part_places(bytes, kName).value());
+    model_.maker().load(bytes, kName);
     return parts;
   }
 
   std::uint32_t stream(int file) {
     content_ = {};
     const auto recording = std::make_shared<data::SoundBytesOfFile>(file, kName);
-    const auto [parts, places] = kind_->parts_of(recording, kName);
+    const auto [parts, places] = kind_.parts_of(recording, kName);
     if (tells_when_) begin_timeline(places);
-    maker_->stream(recording, kName);
+    model_.maker().stream(recording, kName);
     return parts;
   }
 
@@ -126,7 +96,7 @@ class Predictor {
 
   bool is_streamed(const AskedSample& sample) const {
     struct stat status {};
-    return sample.file >= 0 && kind_->streams() && ::fstat(sample.file, &status) == 0 &&
+    return sample.file >= 0 && kind_.streams() && ::fstat(sample.file, &status) == 0 &&
            S_ISREG(status.st_mode) &&
            static_cast<std::uint64_t>(status.st_size) > data::kMaxSampleBytes;
   }
@@ -134,14 +104,12 @@ class Predictor {
   std::span<const float> output_of(const AskedSample& sample) {
     timeline_.reset();
     const std::uint32_t parts = is_streamed(sample) ? stream(sample.file) : load(sample.read());
-    for (std::uint32_t part = 0; part < parts; ++part) {
-      maker_->make(content_, {0, part}, sample_.data());
-      scatter(sample_.data(), 1, NetworkBatch(network_).inputs());
-      network_.forward();
-      const std::span<const float> output(network_.output(0), labels_.size());
-      (maker_->has_signal() ? answers_ : silent_answers_).add(output);
-      if (timeline_ && !is_one_place_ && maker_->has_signal()) tell(part, output);
-    }
+    model_.each_part(content_, parts, [&](std::uint32_t part) {
+      const std::span<const float> output = model_.output();
+      const bool has_signal = model_.maker().has_signal();
+      (has_signal ? answers_ : silent_answers_).add(output);
+      if (timeline_ && !is_one_place_ && has_signal) tell(part, output);
+    });
     is_silent_ = answers_.parts() == 0;
     const std::span<const float> quiet = silent_answers_.take();
     const std::span<const float> answer = is_silent_ ? quiet : answers_.take();
@@ -150,7 +118,7 @@ class Predictor {
   }
 
   void tell(std::uint32_t part, std::span<const float> output) {
-    timeline_->add(part, task_->said(output, form_), answer_of(output));
+    timeline_->add(part, task_.said(output, model_.form()), model_.answer_of(output));
   }
 
   Json told(Timeline& timeline) {
@@ -186,11 +154,11 @@ class Predictor {
     return list;
   }
 
-  std::vector<std::string> labels_;
+  PartNetwork model_;
+  const std::vector<std::string>& labels_ = model_.labels();
+  const Task& task_ = model_.task();
+  const data::Kind& kind_ = model_.kind();
   data::Digest content_{};  // of what was loaded
-  TaskPtr task_;
-  std::optional<Calibration> calibration_;
-  OutputForm form_;
   std::size_t top_;
   const bool tells_when_;
   static constexpr std::string_view kName = "the sample";
@@ -201,12 +169,7 @@ class Predictor {
   bool is_one_place_ = false;         // in which all parts of that lie
   bool is_silent_ = false;            // that no part of it holds a signal
 
-  data::KindPtr kind_;
   PartAnswers answers_, silent_answers_;
-  std::vector<float> sample_;
-  std::unique_ptr<data::SampleMaker> maker_;
-  KernelSelector kernels_;
-  Network network_;
 };
 
 }  // namespace
@@ -233,7 +196,7 @@ Json predict(const std::filesystem::path& model_folder, const std::vector<AskedS
   ModelBundle bundle = read_model_folder(model_folder);
   if (bundle.task->teaches_itself()) {
     if (wanted.timeline) refuse_timeline("the model says what comes next");
-    KernelSelector kernels = first_kernels();
+    KernelSelector kernels = PartNetwork::first_kernels();
     Continuation continuation(bundle, wanted.top, kernels);
     return each_of(samples, [&](const AskedSample& sample) {
       const std::vector<std::uint8_t> bytes = sample.read();

@@ -5,18 +5,22 @@
 
 namespace moil::night {
 
-void Timeline::add(std::uint32_t part, std::span<const std::uint32_t> said,
-                   std::span<const float> probabilities) {
+std::vector<std::uint32_t> Timeline::add(std::uint32_t part, std::span<const std::uint32_t> said,
+                                         std::span<const float> probabilities) {
+  std::vector<std::uint32_t> begun;
   for (const std::uint32_t label : said) {
     const auto [at, is_new] = open_.try_emplace(label, Open{part, part, probabilities[label]});
     Open& open = at->second;
-    if (!is_new && !touches(open, part)) {
+    const bool goes_on = !is_new && touches(open, part);
+    if (!is_new && !goes_on) {
       close(label, open);
       open = {part, part, probabilities[label]};
     }
+    if (!goes_on) begun.push_back(label);
     open.last = part;
     open.probability = std::max(open.probability, probabilities[label]);
   }
+  return begun;
 }
 
 // Parts overlap: between two that say it there may be one that does not, and no time without it.

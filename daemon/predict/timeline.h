@@ -27,9 +27,10 @@ class Timeline {
 
   [[nodiscard]] std::string_view unit() const { return places_.unit; }
 
-  // Parts in their order. said: labels of this part; probabilities: one a label.
-  void add(std::uint32_t part, std::span<const std::uint32_t> said,
-           std::span<const float> probabilities);
+  // Parts in their order. said: labels of this part; probabilities: one a label. Those of the
+  // labels whose interval begins with this part, while it is not known how long that will be.
+  std::vector<std::uint32_t> add(std::uint32_t part, std::span<const std::uint32_t> said,
+                                 std::span<const float> probabilities);
 
   struct Told {
     std::vector<Heard> heard;  // as they begin; at one time by label

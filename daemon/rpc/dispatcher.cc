@@ -234,6 +234,7 @@ void Dispatcher::begin_worker(const Method& method, const std::shared_ptr<Call>&
   places_.workers.ask(
       {caller.user, caller.role == Role::kAdmin}, [responder] { return responder.is_open(); },
       [this, &method, call, responder](UserTurns::Turn turn) {
+        if (method.deadline == Method::kNoDeadline) return carry_out(method, *call, responder);
         const std::string seconds = std::to_string(method.deadline.count());
         responder.keep(std::move(turn));
         responder.keep(timer(places_.loop, method.deadline,

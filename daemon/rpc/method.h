@@ -70,7 +70,7 @@ struct Method {
     kWrite,   // a Handle on the thread that writes, one at a time
     kSteps,   // a Defer begins on the loop's thread; it goes on in the background
     kWorker,  // as kSteps, when it is the user's turn to have a worker (user_turns.h); the work
-              // ends with its time, and with its client
+              // ends with its time, if it has one, and with its client
   };
   std::string name;
   std::string since;         // the version of moild that brought it
@@ -79,7 +79,10 @@ struct Method {
   Lane lane = Lane::kLoop;
   Run run;
   std::chrono::seconds deadline{0};  // of kWorker: from its turn to its answer
-  std::size_t descriptors = 0;       // that may come along
+  // Work that lasts as long as its client likes: it takes a turn to begin and gives it back at
+  // once, and its method says how much of it there may be.
+  static constexpr auto kNoDeadline = std::chrono::seconds::max();
+  std::size_t descriptors = 0;  // that may come along
 };
 
 using MethodTable = std::vector<Method>;

@@ -180,6 +180,9 @@ void EventWriter::uses(std::span<const data::Digest> samples) {
   }
 }
 void EventWriter::suggestions(const Json& some) { write("suggestions", {{"suggestions", some}}); }
+void EventWriter::heard(double time, const std::string& label, double probability) {
+  write("heard", {{"time", time}, {"label", label}, {"probability", probability}});
+}
 void EventWriter::result() { write("result", Json::object()); }
 void EventWriter::error(const Error& error) {
   Json body = {{"code", to_string(error.code())}, {"message", cut(error.what())}};

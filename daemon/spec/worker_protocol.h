@@ -8,6 +8,8 @@
 //                      --state-dir STATE [--file NAME=DESCRIPTOR ...]
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...] [--timeline]
+//   moil-worker listen --reply DESCRIPTOR --model-folder FOLDER --sound=DESCRIPTOR --name=NAME
+//                      [--every=SECONDS] [--rate=N] [--threshold=P] [--label=LABEL ...]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
 //   moil-worker try --reply DESCRIPTOR --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME
@@ -37,6 +39,9 @@
 //   {"event":"suggestions","suggestions":[{"digest":"d41d...","proposals":[...],...}]}
 //                                                        what label.suggest has found so far, for
 //                                                        who asked
+//   {"event":"heard","time":12.4,"label":"marvin","probability":0.97}
+//                                                        what listening hears, at once, for who
+//                                                        asked
 //   {"event":"result"}                                   the last line of what was done
 //   {"event":"error","code":"bad_data","message":"...","errors":[{"pointer","message"}]}
 //                                                        the last line of what was not; errors:
@@ -44,8 +49,8 @@
 //
 // What was done may be of any length, so it travels beside the lines: a JobResult is in
 // jobs/ID/result.json (job_result.h); an ImportResult, or the reply of job.plan, model.predict,
-// label.preview, try, doctor, model.diff, system.backup or restore, is written as JSON to the
-// descriptor --reply, and so is what is to be said of the file that moil-onnx wrote to
+// listen, label.preview, try, doctor, model.diff, system.backup or restore, is written as JSON to
+// the descriptor --reply, and so is what is to be said of the file that moil-onnx wrote to
 // --descriptor, or of the piece in --piece.
 //
 // Promotion: the worker writes its result, and models/NAME/.incoming-VERSION/, fsyncs files and
@@ -190,6 +195,7 @@ class EventWriter {
   void uses(std::span<const data::Digest> samples);
   // Of label.suggest, some at a time; their line is short enough.
   void suggestions(const Json& some);
+  void heard(double time, const std::string& label, double probability);
   void result();  // it is where worker_protocol.h says
   void error(const Error& error);
 

@@ -1,7 +1,7 @@
-// moil-worker: does one night's job, plans one, imports a model, runs one on samples, makes small
-// pictures of samples, tries whether samples can be decoded, cuts a piece out of a recording,
-// compares two models, measures the machine, makes a backup or reads one, and ends
-// (daemon/spec/worker_protocol.h).
+// moil-worker: does one night's job, plans one, imports a model, runs one on samples or on a sound
+// that comes, makes small pictures of samples, tries whether samples can be decoded, cuts a piece
+// out of a recording, compares two models, measures the machine, makes a backup or reads one, and
+// ends (daemon/spec/worker_protocol.h).
 //
 // Everything that parses strangers' bytes runs here and not in the daemon.
 #include <sys/stat.h>
@@ -24,6 +24,7 @@
 #include "daemon/models/model_diff.h"
 #include "daemon/night/night_job.h"
 #include "daemon/night/night_plan.h"
+#include "daemon/predict/listening.h"
 #include "daemon/predict/prediction.h"
 #include "daemon/study/label_study.h"
 #include "daemon/worker/confinement.h"
@@ -52,6 +53,7 @@ struct Arguments {
   bool meanings = false;
   std::vector<int> images;  // descriptors
   moil::night::PredictionWanted prediction;
+  moil::night::ListeningWanted listening;
   int size = 128;
   moil::worker::Cut cut;
   std::string scratch;
@@ -166,6 +168,16 @@ int predict(const Arguments& arguments, moil::daemon::EventWriter& events) {
       {{"predictions", moil::night::predict(arguments.source, asked, arguments.prediction)}});
 }
 
+int listen(const Arguments& arguments, moil::daemon::EventWriter& events) {
+  confine_to(moil::worker::needs_of_model(arguments.source));
+  return answer(arguments, events,
+                moil::night::listen(arguments.source, arguments.listening,
+                                    [&events](const moil::night::HeardNow& heard) {
+                                      events.heard(heard.time, heard.label,
+                                                   double{heard.probability});
+                                    }));
+}
+
 int preview(const Arguments& arguments, moil::daemon::EventWriter& events) {
   confine_to({});
   return answer(arguments, events,
@@ -270,6 +282,15 @@ int main(int argc, char** argv) {
   predict_command.add_option("--top", arguments.prediction.top, "So many labels an image");
   predict_command.add_flag("--timeline", arguments.prediction.timeline, "When labels are said");
   predict_command.add_option("--image", arguments.images, "Descriptor of an image").required();
+  moil::cli::Command listen_command = app.add_subcommand("listen", "Run a model on a sound");
+  listen_command.add_option("--model-folder", arguments.source, "The model").required();
+  listen_command.add_option("--sound", arguments.listening.sound, "Its descriptor").required();
+  listen_command.add_option("--name", arguments.listening.name, "What messages call it");
+  listen_command.add_option("--rate", arguments.listening.raw_rate, "Of samples without a head");
+  listen_command.add_option("--every", arguments.listening.every, "Seconds to the next decision");
+  listen_command.add_option("--threshold", arguments.listening.threshold, "Of the probability");
+  listen_command.add_option("--label", arguments.listening.labels, "To tell; else all")
+      .one_value_each_time();
   moil::cli::Command preview_command =
       app.add_subcommand("preview", "Make small pictures of samples");
   preview_command.add_option("--size", arguments.size, "Pixels of the longer side")
@@ -295,9 +316,9 @@ int main(int argc, char** argv) {
       app.add_subcommand("restore", "Read a backup into a folder beside the state");
   restore_command.add_option("--state-dir", arguments.state_dir, "The state folder").required();
   restore_command.add_option("--from", arguments.archive, "Descriptor of the backup").required();
-  for (moil::cli::Command command :
-       {plan_command, import_command, pack_command, predict_command, preview_command, try_command,
-        cut_command, doctor_command, diff_command, backup_command, restore_command})
+  for (moil::cli::Command command : {plan_command, import_command, pack_command, predict_command,
+                                     listen_command, preview_command, try_command, cut_command,
+                                     doctor_command, diff_command, backup_command, restore_command})
     command.add_option("--reply", arguments.reply, "Descriptor for the answer").required();
   moil::manual::add_manual(app, 8);
   if (const auto exit = app.parse(argc, argv, moil::daemon::kExitUsage)) return *exit;
@@ -313,6 +334,7 @@ int main(int argc, char** argv) {
     if (run_command.given()) return run(arguments, events);
     if (pack_command.given()) return import_pack(arguments, events);
     if (predict_command.given()) return predict(arguments, events);
+    if (listen_command.given()) return listen(arguments, events);
     if (preview_command.given()) return preview(arguments, events);
     if (try_command.given()) return try_samples(arguments, events);
     if (cut_command.given()) return cut(arguments, events);

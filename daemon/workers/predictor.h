@@ -1,7 +1,10 @@
-// model.predict: a worker decodes the images and runs the model on them. Loop thread only.
+// model.predict and listen: a worker decodes samples, or a sound that comes, and runs the model on
+// them. Loop thread only.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,13 +27,27 @@ class Predictor {
              const WorkerCommand::PredictionWanted& wanted, const Responder& responder,
              const std::shared_ptr<const void>& owner);
 
+  // Of model.listen: who listens for days holds no worker's turn.
+  struct MostListening {
+    int together = 8;
+    int user = 4;
+  };
+  // Answers when the sound has ended (docs/protocol.md, model.listen). heard: gets the worker's
+  // events before. The rest as above, and kResourceExhausted if the user, or all users together,
+  // listen to as much as they may.
+  using Heard = std::function<void(const Json& event)>;
+  void listen(const std::string& model, int sound, const WorkerCommand::ListeningWanted& wanted,
+              const Responder& responder, const std::shared_ptr<const void>& owner, Heard heard);
+
  private:
+  void take_place(const Responder& responder);
   ModelVersion active(const std::string& model) const;
 
   WorkerCalls& calls_;
   const WorkerCommand& command_;
   const StateLayout layout_;
   const ModelStore& models_;
+  const std::shared_ptr<std::multiset<uid_t>> listening_;  // whose sounds they are
 };
 
 }  // namespace moil::daemon

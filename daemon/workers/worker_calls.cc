@@ -119,7 +119,7 @@ void WorkerCalls::on_line(Running& running, const std::string& line) {
     Json event = parse_json(line, kMostNesting);
     const std::string kind = event.is_object() ? event.value("event", "") : "";
     if (kind == "error") running.error = std::move(event);
-    const bool tells = kind == "progress" || kind == "suggestions";
+    const bool tells = kind == "progress" || kind == "suggestions" || kind == "heard";
     if (tells && running.answer.progress) running.answer.progress(event);
   } catch (const std::exception& error) {
     log_warn("a worker wrote a line that is no event: {}", error.what());

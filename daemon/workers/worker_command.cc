@@ -6,6 +6,14 @@
 #include "base/this_program.h"
 
 namespace moil::daemon {
+namespace {
+
+// One word each, so that a name or a number may begin with a dash.
+std::string word(const char* option, const Json& value) {
+  return std::string(option) + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+}  // namespace
 
 WorkerCommand::WorkerCommand(const WorkerConfig& config, StateLayout layout, int lock)
     : config_(config),
@@ -68,6 +76,24 @@ ProcessOptions WorkerCommand::predict(const std::filesystem::path& model,
       descriptors, default_threads(), further);
 }
 
+// One thread: a part is small, and what listens for days is to leave the rest to others.
+ProcessOptions WorkerCommand::listen(const std::filesystem::path& model, int sound,
+                                     const ListeningWanted& wanted) const {
+  std::vector<std::string> words{program_,
+                                 "listen",
+                                 "--model-folder",
+                                 model.string(),
+                                 word("--sound", sound),
+                                 word("--name", wanted.name)};
+  if (wanted.every) words.push_back(word("--every", *wanted.every));
+  if (wanted.rate) words.push_back(word("--rate", *wanted.rate));
+  if (wanted.threshold) words.push_back(word("--threshold", *wanted.threshold));
+  for (const std::string& label : wanted.labels) words.push_back(word("--label", label));
+  ProcessOptions process = options(std::move(words), 1);
+  process.keep_open.push_back(sound);
+  return process;
+}
+
 ProcessOptions WorkerCommand::preview(const std::vector<int>& descriptors, int size) const {
   return of_images({program_, "preview", "--size", std::to_string(size)}, descriptors, 1);
 }
@@ -78,11 +104,6 @@ ProcessOptions WorkerCommand::try_samples(const std::vector<int>& descriptors) c
 
 ProcessOptions WorkerCommand::cut(int recording, int piece, const std::string& name, double from,
                                   double to) const {
-  // One word each, so that a name or a number may begin with a dash.
-  const auto word = [](const char* option, const Json& value) {
-    return std::string(option) + "=" +
-           (value.is_string() ? value.get<std::string>() : value.dump());
-  };
   ProcessOptions process =
       options({program_, "cut", word("--recording", recording), word("--piece", piece),
                word("--name", name), word("--from", from), word("--to", to)},

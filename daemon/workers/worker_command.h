@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,16 @@ class WorkerCommand {
   // descriptors: of the images; they must stay open until the worker was started.
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          const PredictionWanted& wanted) const;
+  struct ListeningWanted {
+    std::string name;                 // of the sound, for messages
+    std::optional<int> rate;          // of samples without a head
+    std::optional<double> every;      // seconds
+    std::optional<double> threshold;  // of the probability
+    std::vector<std::string> labels;  // empty: all
+  };
+  // sound: a descriptor; as above.
+  ProcessOptions listen(const std::filesystem::path& model, int sound,
+                        const ListeningWanted& wanted) const;
   // Shows photos and sounds; descriptors as above.
   ProcessOptions preview(const std::vector<int>& descriptors, int size) const;
   // Whether samples can be decoded; descriptors as above.

@@ -49,6 +49,12 @@ struct PartPlaces {
   std::string_view unit;  // "seconds"
 };
 
+// How many parts a sample has, and where they lie.
+struct SampleParts {
+  std::uint32_t count = 1;
+  PartPlaces places;
+};
+
 // What of a sample training shows: one part after the other, an epoch each, or, if the trained
 // layers read a vector a part, the mean of its parts' vectors.
 enum class PartTraining : std::uint8_t { kEach, kMean };
@@ -72,6 +78,9 @@ class SampleMaker {
   virtual void make(const Digest& content, PartView wanted, float* out) = 0;
   // Whether what was made last holds a signal (Kind::signal()).
   [[nodiscard]] virtual bool has_signal() const { return true; }
+  // The parts of a recording that is read as it is needed, once what was made shows where it ends:
+  // what was made of one behind them is nothing. Only if Kind::streams().
+  [[nodiscard]] virtual std::optional<SampleParts> parts() const { return std::nullopt; }
   // What the sample looks like; nothing if the kind has no such thing, or the sample too little.
   [[nodiscard]] virtual std::optional<Likeness> likeness() { return std::nullopt; }
   // Gives back what it holds.
@@ -143,14 +152,16 @@ class Kind {
   // is read.
   [[nodiscard]] virtual bool streams() const { return false; }
   // Where its parts lie, and how many there are, as above; only if it streams.
-  struct Parts {
-    std::uint32_t count = 1;
-    PartPlaces places;
-  };
-  [[nodiscard]] virtual Parts parts_of(std::shared_ptr<const SoundBytes> /*recording*/,
-                                       std::string_view /*name*/) const {
+  [[nodiscard]] virtual SampleParts parts_of(std::shared_ptr<const SoundBytes> /*recording*/,
+                                             std::string_view /*name*/) const {
     return {};
   }
+  // The same kind, but that parts begin so many seconds one behind the other, as near to that as
+  // they can, and where they lie in a recording without an end; only if it streams.
+  [[nodiscard]] virtual std::shared_ptr<const Kind> with_hop(double /*seconds*/) const {
+    return nullptr;
+  }
+  [[nodiscard]] virtual PartPlaces endless_places() const { return {}; }
   [[nodiscard]] virtual PartAnswer part_answer() const { return PartAnswer::kMean; }
   [[nodiscard]] virtual PartTraining part_training() const { return PartTraining::kEach; }
 

@@ -215,12 +215,12 @@ FrontEnd::Memory::Memory(const FrontEnd& front_end) {
     throw std::bad_alloc();
   }
   std::fill_n(samples_, fft, 0.0);
-  if (d.channels() > 1) bands_.resize(front_end.floats());
+  if (d.is_spectrogram()) bands_.resize(front_end.floats());
 }
 
 std::size_t FrontEnd::memory_bytes() const {
   const auto fft = static_cast<std::size_t>(description_.fft);
-  const std::size_t bands = description_.channels() > 1 ? floats() : 0;
+  const std::size_t bands = description_.is_spectrogram() ? floats() : 0;
   return sizeof(double) * (2 * fft + 2) + sizeof(float) * bands;
 }
 
@@ -268,18 +268,24 @@ void FrontEnd::differences(const float* of, float* out) const {
   }
 }
 
-void FrontEnd::patch(std::span<const float> samples, Memory& memory, float* out) const {
+void FrontEnd::patch(std::span<const float> samples, Memory& memory, float* out,
+                     std::size_t moved) const {
   if (!description_.is_spectrogram()) {
     std::copy(samples.begin(), samples.end(), out);
     return;
   }
   const auto bands = static_cast<std::size_t>(description_.bands),
              frames = static_cast<std::size_t>(description_.frames), all = frames * bands;
-  float* const plain = description_.channels() == 1 ? out : memory.bands_.data();
-  for (std::size_t t = 0; t < frames; ++t)
+  float* const plain = memory.bands_.data();
+  const std::size_t known = frames - std::min(moved, frames);
+  std::copy_n(plain + (frames - known) * bands, known * bands, plain);
+  for (std::size_t t = known; t < frames; ++t)
     frame(samples.data() + t * static_cast<std::size_t>(description_.hop), memory,
           plain + t * bands);
-  if (description_.channels() == 1) return;
+  if (description_.channels() == 1) {
+    std::copy_n(plain, all, out);
+    return;
+  }
   float *const first = plain + all, *const second = first + all;
   differences(plain, first);
   differences(first, second);

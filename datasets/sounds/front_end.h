@@ -88,13 +88,17 @@ class FrontEnd {
     friend class FrontEnd;
     double* samples_;           // aligned as the transform wants it
     double* spectrum_;          // pairs
-    std::vector<float> bands_;  // if there are differences
+    std::vector<float> bands_;  // of the patch that was made last, and its differences
   };
   // That a Memory takes.
   std::size_t memory_bytes() const;
 
-  // samples: patch_samples(). Writes frames x bands x channels, the channel fastest.
-  void patch(std::span<const float> samples, Memory& memory, float* out) const;
+  // samples: patch_samples(). Writes frames x bands x channels, the channel fastest. moved: how
+  // many frames it begins behind the patch that this memory made last, of the same sound; frames
+  // that both have are not computed again, and are the same bits.
+  static constexpr std::size_t kElsewhere = std::size_t(-1);
+  void patch(std::span<const float> samples, Memory& memory, float* out,
+             std::size_t moved = kElsewhere) const;
 
  private:
   // The places of the spectrum that count in a band, and how much.

@@ -1,5 +1,5 @@
 // Where the bytes of a sound file are: in memory, or behind a descriptor that is never read as a
-// whole, so that a file may be larger than memory.
+// whole, so that a file may be larger than memory, and a pipe may never end.
 //
 // Read from one thread at a time.
 #pragma once
@@ -18,7 +18,10 @@ class SoundBytes {
   SoundBytes& operator=(const SoundBytes&) = delete;
   virtual ~SoundBytes() = default;
 
+  // More than there will ever be, if its end is not known.
   [[nodiscard]] virtual std::int64_t size() const = 0;
+  // Whether its end was never known: nobody may look there.
+  [[nodiscard]] virtual bool is_endless() const { return false; }
   // The bytes from `at` on, as many as there are up to out.size(); how many that was.
   virtual std::size_t read(std::int64_t at, std::span<std::uint8_t> out) const = 0;
 };

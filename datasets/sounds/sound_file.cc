@@ -26,6 +26,7 @@ SoundFile::SoundFile(std::shared_ptr<const SoundBytes> bytes, std::string_view n
       name_(name),
       is_ambisonic_(decoder_->is_ambisonic()) {
   frames_.resize(kFramesAtOnce * static_cast<std::size_t>(decoder_->channels()));
+  if (bytes_->is_endless()) return;
   if (decoder_->read(frames_.data(), 1) != 1)
     throw Error(ErrorCode::kBadData, name_ + ": it holds no sound");
   rewind();

@@ -26,7 +26,8 @@ class SoundDecoder;
 class SoundFile {
  public:
   // `bytes` outlive it. kBadData, beginning with `name`, for what is no such file or holds no
-  // sound.
+  // sound; whether a pipe holds any, its end shows. It is read once: samples() and rewind() are for
+  // files.
   SoundFile(std::span<const std::uint8_t> bytes, std::string_view name);
   SoundFile(std::shared_ptr<const SoundBytes> bytes, std::string_view name);
   ~SoundFile();

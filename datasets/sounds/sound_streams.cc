@@ -60,6 +60,8 @@ class Wav {
  private:
   static constexpr std::int64_t kChunkHead = 8, kFirstChunk = 12;
   static constexpr std::uint64_t kOpen = 0xffffffff;  // RF64 tells it elsewhere; others do not know
+  // Who writes to a pipe and knows no length tells one from here on: 2 GiB and a little less, or 4.
+  static constexpr std::uint64_t kNoLength = 0x7f000000;
   static constexpr std::int64_t kMostFormatBytes = 1 << 16, kMostShort = std::int64_t{1} << 31;
   static constexpr std::size_t kLeastFormatBytes = 16;
   static constexpr int kMostChunks = 4096;
@@ -108,12 +110,14 @@ class Wav {
   std::int64_t take_data(const Chunk& chunk) {
     const std::uint64_t told = chunk.size == kOpen ? told_elsewhere_.value_or(kOpen) : chunk.size;
     const std::uint64_t left = static_cast<std::uint64_t>(file_.size() - chunk.at);
-    const bool is_open = left > told && left - told > told && !is_chunk(chunk.at, told);
+    const bool is_open = file_.is_endless()
+                             ? told == 0 || told >= kNoLength
+                             : left > told && left - told > told && !is_chunk(chunk.at, told);
     const std::uint64_t size = is_open ? left : std::min(told, left);
     const bool knows_none = chunk.size == kOpen && !told_elsewhere_;
-    lies_ = lies_ || is_open || knows_none || !data_.empty();
+    lies_ = lies_ || is_open || knows_none || !data_.empty() || file_.is_endless();
     if (size > 0 || data_.empty()) data_.emplace_back(chunk.at, static_cast<std::int64_t>(size));
-    return behind(chunk.at, size);
+    return file_.is_endless() ? -1 : behind(chunk.at, size);
   }
 
   // Whether another follows behind so many bytes, and fits.

@@ -14,7 +14,8 @@ namespace moil::data {
 
 // The streams of a file, to be heard one after the other; at least one. Each is a file by itself.
 //   WAV   one, of all stretches of samples; a length that says less than half of what is there is
-//         no length
+//         no length; of a pipe, what lies behind the first is not heard, and none or one of two
+//         gigabytes or more is no length
 //   FLAC  one; its number of samples is left open
 //   Ogg   each that begins where another has ended
 // `file` outlives them. What is damaged is as it is.

@@ -171,6 +171,32 @@ TEST_F(Moilctl, PredictPrintsATable) {
   EXPECT_EQ(ctl({"predict", seven, "--model", "cats"}).status, EX_NOINPUT);
 }
 
+TEST_F(Moilctl, ListenPrintsWhatIsHeardALineEach) {
+  const std::string sound = file("day.wav", "one\ntwo\n"), bad = file("notes.txt", "bad\n");
+  EXPECT_THAT(ctl({"listen", sound}).err, HasSubstr("there is no model"));
+  import_digits();
+  const Finished done = ctl({"listen", sound, "--every", "0.5"});
+  EXPECT_EQ(done.status, EX_OK) << done.err;
+  EXPECT_EQ(done.out, "0:00.5     seven  97.0%\n0:01.0     seven  97.0%\n");
+  EXPECT_EQ(done.err, "2 events in 4 s, by model digits version 1\n");
+  const std::string command = std::string(MOILCTL) + " listen - --json --threshold 0.5 < ";
+  const std::string socket = "MOILD_SOCKET=" + server_.socket().string();
+  const Finished piped = run_program({"/bin/sh", "-c", command + sound}, {socket});
+  EXPECT_EQ(piped.out,
+            "{\"label\":\"seven\",\"probability\":0.5,\"time\":0.08}\n"
+            "{\"label\":\"seven\",\"probability\":0.5,\"time\":0.16}\n");
+  EXPECT_THAT(piped.err, HasSubstr("-: its rate is 16000\n"));
+  const Finished refused = ctl({"listen", bad});
+  EXPECT_EQ(refused.status, EX_DATAERR);
+  EXPECT_THAT(refused.err, HasSubstr("notes.txt: it is text, no sound"));
+  EXPECT_THAT(run_program({"/bin/sh", "-c", command + bad}, {socket}).err,
+              HasSubstr("standard input: it is text, no sound"));
+  EXPECT_EQ(ctl({"listen", "/nowhere.wav"}).status, EX_NOINPUT);
+  EXPECT_EQ(ctl({"listen", sound, "--threshold", "2"}).status, EX_USAGE);
+  EXPECT_THAT(run_on_terminal({"listen", "-"}, "").out,
+              HasSubstr("the standard input is a terminal; give it a sound: arecord"));
+}
+
 TEST_F(Moilctl, APlanTellsWhoWouldComputeWhat) {
   import_digits();
   const std::string picture = folder_ / "schedule.svg";
@@ -530,8 +556,8 @@ TEST_F(Moilctl, TheHelpBeginsWithWhatEveryoneNeeds) {
   std::size_t last = help.find("What everyone needs:");
   ASSERT_NE(last, std::string::npos);
   for (const char* command : {"\n  status ", "moilctl status", "\n  review ", "\n  predict ",
-                              "moilctl predict ~/Photos/new", "\n  report ", "\n  doctor ",
-                              "Labels, nights and models:", "\n  label ",
+                              "moilctl predict ~/Photos/new", "\n  listen ", "\n  report ",
+                              "\n  doctor ", "Labels, nights and models:", "\n  label ",
                               "The device and moild itself:", "\n  cache ", "--socket FILE"}) {
     const auto found = help.find(command, last);
     EXPECT_NE(found, std::string::npos) << command;

@@ -118,6 +118,7 @@ class Requests:
         yield "model.predict", f"{_FILES} files", {"model": _MODEL, "images": [{"file": i} for i in range(_FILES)], "top": 1000}, self._files(_FILES)
         content = base64.b64encode(bytes(14_000)).decode()
         yield "model.predict", f"{_FILES} contents", {"model": _MODEL, "images": [{"content": content}] * _FILES, "top": 1000}, []
+        yield "model.listen", "a file", {"model": _MODEL, "file": 0, "rate": 16_000}, self._files(1)
         yield "model.diff", "two versions", {"model": _MODEL, "a": 1, "b": 2}, []
         yield "model.export", "a version", {"model": _MODEL, "file": 0}, self._files(1)
         yield "model.anchor", "a version", {"model": _MODEL, "version": 1}, []

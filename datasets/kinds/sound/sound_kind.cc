@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json/json.h"
@@ -124,6 +125,15 @@ std::optional<std::span<const float>> short_one(Stretch& stretch, std::size_t pa
   return found.first(static_cast<std::size_t>(*end));
 }
 
+// Of a recording of so many samples at the front end's rate.
+SampleParts parts_of_samples(const FrontEndDescription& d, std::int64_t samples) {
+  const auto seconds = [&](std::int64_t count) { return static_cast<double>(count) / d.rate; };
+  if (samples < d.patch_samples())
+    return {kShortPlaces, {0, seconds(samples), seconds(samples), "seconds"}};
+  return {static_cast<std::uint32_t>(d.patches(samples)),
+          {seconds(d.patch_step()), seconds(d.patch_samples()), seconds(samples), "seconds"}};
+}
+
 class SoundMaker final : public SampleMaker {
  public:
   SoundMaker(const SoundDescription& description, std::shared_ptr<const FrontEnd> front_end)
@@ -137,6 +147,10 @@ class SoundMaker final : public SampleMaker {
     begin();
     stretch_.release();
     stretch_.stream(std::move(recording), name, description_.front_end.rate);
+  }
+  std::optional<SampleParts> parts() const override {
+    if (!stretch_.end()) return std::nullopt;
+    return parts_of_samples(description_.front_end, *stretch_.end());
   }
   std::string remark() const override {
     const SoundFile* file = stretch_.file();
@@ -156,6 +170,7 @@ class SoundMaker final : public SampleMaker {
     const SoundView view = sound_view_of(content, wanted.view, wanted.part);
     const auto whole = static_cast<std::size_t>(d.patch_samples());
     samples_.resize(whole);
+    const auto before = std::exchange(plain_begin_, std::nullopt);
     if (wanted.part == kSilence) {
       SoundBackground silence = silence_of(content, wanted.view);
       silence.band = band();
@@ -168,12 +183,13 @@ class SoundMaker final : public SampleMaker {
       lay(*recording, around, samples_);
     } else {
       take_patch(view, wanted.part, step, room);
+      if (wanted.view == 0) plain_begin_ = wanted.part * step;
     }
     hears_any_ = hears_any_.value_or(false) || has_signal_;
     disturb(view, samples_);
     const std::span<float> patch(out, front_end_->floats());
     if (!memory_) memory_.emplace(*front_end_);
-    front_end_->patch(samples_, *memory_, patch.data());
+    front_end_->patch(samples_, *memory_, patch.data(), frames_from(before));
     mask(view, d, patch);
     normalise(patch);
   }
@@ -182,13 +198,21 @@ class SoundMaker final : public SampleMaker {
   void release() override {
     stretch_.release();
     memory_.reset();
+    plain_begin_.reset();
     samples_ = {};
   }
 
  private:
   void begin() {
     is_long_ = false;
+    plain_begin_.reset();
     hears_any_.reset();
+  }
+
+  // How many frames what is made now lies behind what was made before.
+  std::size_t frames_from(std::optional<std::int64_t> before) const {
+    if (!before || !plain_begin_ || *plain_begin_ < *before) return FrontEnd::kElsewhere;
+    return static_cast<std::size_t>((*plain_begin_ - *before) / description_.front_end.hop);
   }
 
   // The share of a patch's frequencies that the recording has.
@@ -232,9 +256,10 @@ class SoundMaker final : public SampleMaker {
   std::optional<FrontEnd::Memory> memory_;
   Stretch stretch_;
   std::vector<float> samples_;
-  bool is_long_ = false;           // that it is, was seen
-  bool has_signal_ = true;         // what was made last
-  std::optional<bool> hears_any_;  // of what was made since it was loaded; none: nothing
+  bool is_long_ = false;                     // that it is, was seen
+  std::optional<std::int64_t> plain_begin_;  // of what was made last, if it is as it was recorded
+  bool has_signal_ = true;                   // what was made last
+  std::optional<bool> hears_any_;            // of what was made since it was loaded; none: nothing
 };
 
 class SoundKind final : public Kind {
@@ -306,16 +331,26 @@ class SoundKind final : public Kind {
     return parts_of(std::make_shared<SoundBytesInMemory>(bytes), name).places;
   }
   bool streams() const override { return true; }
-  Parts parts_of(std::shared_ptr<const SoundBytes> recording,
-                 std::string_view name) const override {
+  SampleParts parts_of(std::shared_ptr<const SoundBytes> recording,
+                       std::string_view name) const override {
     const FrontEndDescription& d = description_.front_end;
-    SoundStream stream(std::move(recording), name, d.rate);
-    const std::int64_t samples = stream.samples();
-    const auto seconds = [&](auto count) { return static_cast<double>(count) / d.rate; };
-    if (samples < d.patch_samples())
-      return {kShortPlaces, {0, seconds(samples), seconds(samples), "seconds"}};
-    return {static_cast<std::uint32_t>(d.patches(samples)),
-            {seconds(d.patch_step()), seconds(d.patch_samples()), seconds(samples), "seconds"}};
+    return parts_of_samples(d, SoundStream(std::move(recording), name, d.rate).samples());
+  }
+  std::shared_ptr<const Kind> with_hop(double seconds) const override {
+    SoundDescription other = description_;
+    FrontEndDescription& d = other.front_end;
+    const auto nearest = [&](int step, int most) {
+      return static_cast<int>(std::clamp(std::round(seconds * d.rate / step), 1.0, double(most)));
+    };
+    if (d.is_spectrogram())
+      d.patch_hop = nearest(d.hop, d.frames);
+    else
+      d.hop = nearest(1, d.window);
+    return std::make_shared<SoundKind>(other);
+  }
+  PartPlaces endless_places() const override {
+    constexpr std::int64_t kEver = std::int64_t{1} << 62;
+    return parts_of_samples(description_.front_end, kEver).places;
   }
   PartAnswer part_answer() const override { return description_.answer; }
   PartTraining part_training() const override { return description_.training; }

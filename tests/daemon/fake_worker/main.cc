@@ -24,7 +24,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -385,6 +387,32 @@ int predict(int argc, char** argv) {
   return answer(given, {{"predictions", predictions}});
 }
 
+// Hears "seven" in every line that comes; a line that begins with "bad" is no sound.
+int listen(int argc, char** argv) {
+  std::map<std::string, std::string> given = options(argc, argv);
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (const auto at = word.find('='); at != std::string::npos)
+      given[word.substr(0, at)] = word.substr(at + 1);
+  }
+  EventWriter events(STDOUT_FILENO);
+  FILE* const sound = ::fdopen(std::stoi(given.at("--sound")), "r");
+  int lines = 0;
+  for (std::array<char, 64> line{}; std::fgets(line.data(), line.size(), sound) != nullptr;) {
+    const std::string text = line.data();
+    if (text.starts_with("bad")) {
+      events.error(Error(ErrorCode::kBadData, given.at("--name") + ": it is text, no sound"));
+      return kExitBadData;
+    }
+    const double every = given.contains("--every") ? std::stod(given.at("--every")) : 0.08;
+    events.heard(++lines * every, "seven",
+                 given.contains("--threshold") ? std::stod(given.at("--threshold")) : 0.97);
+  }
+  Json reply = {{"seconds", 2 * lines}, {"events", lines}};
+  if (given.contains("--rate")) reply["remark"] = "its rate is " + given.at("--rate");
+  return answer(given, reply);
+}
+
 // The same for any image; none for one that begins with "bad".
 int preview(int argc, char** argv) {
   Json previews = Json::array();
@@ -484,6 +512,7 @@ int run(int argc, char** argv) {
   if (std::string(argv[1]) == "backup") return backup(options(argc, argv));
   if (std::string(argv[1]) == "diff") return diff(options(argc, argv));
   if (std::string(argv[1]) == "predict") return predict(argc, argv);
+  if (std::string(argv[1]) == "listen") return listen(argc, argv);
   if (std::string(argv[1]) == "preview") return preview(argc, argv);
   if (std::string(argv[1]) == "try") return try_samples(argc, argv);
   if (std::string(argv[1]) == "cut") return cut(argc, argv);

@@ -43,6 +43,17 @@ TEST(Timeline, NeighbouringPartsAreOneInterval) {
   EXPECT_EQ(told.more, 0U);
 }
 
+// A word is told once; again if it was not said for longer than a part.
+TEST(Timeline, TellsWhatBegins) {
+  Timeline timeline(kPlaces, 0);
+  EXPECT_EQ(timeline.add(0, Labels{}, of(0.1F)), Labels{});
+  EXPECT_EQ(timeline.add(1, Labels{0}, of(0.5F)), Labels{0});
+  EXPECT_EQ(timeline.add(2, Labels{0, 1}, of(0.9F)), Labels{1});
+  EXPECT_EQ(timeline.add(4, Labels{0}, of(0.5F)), Labels{}) << "it touches the one before";
+  EXPECT_EQ(timeline.add(5, Labels{1}, of(0.5F)), Labels{1});
+  EXPECT_EQ(timeline.add(7, Labels{0, 1}, of(0.5F)), Labels{0});
+}
+
 TEST(Timeline, IsBoundedAndCountsWhatIsLeftOut) {
   Timeline timeline(kPlaces, 2);
   for (std::uint32_t part = 0; part < 15; part += 3) timeline.add(part, Labels{0}, of(0.5F));

@@ -6,6 +6,7 @@
 
 #include "base/json/json.h"
 #include "datasets/labels/media_type.h"
+#include "datasets/sounds/sound_bytes.h"
 #include "tests/datasets/sounds/encode_sound.h"
 #include "tests/datasets/support.h"
 
@@ -114,9 +115,45 @@ TEST(SoundKind, ANetworkMayTakeSamples) {
     EXPECT_EQ(made(*maker, *kind, {0, part}), std::vector<float>(begin, begin + 16000)) << part;
   }
   EXPECT_NE(made(*maker, *kind, {1, 0}), made(*maker, *kind, {0, 0}));
+  const KindPtr close = kind->with_hop(0.08);
+  EXPECT_DOUBLE_EQ(close->endless_places().hop, 0.08);
+  EXPECT_EQ(close->inputs(), kind->inputs());
   const auto word = encode_sound(SoundFormat::kWavFloat, 16000, 1, test::tone(16000, 440, 0.3));
   EXPECT_EQ(kind->parts(word, "word"), 3U);
   EXPECT_TRUE(kind->has_silence());
+}
+
+// Frames that patches share are computed once.
+TEST(SoundKind, PartsMayLieCloser) {
+  nlohmann::json deltas = kPlain;
+  deltas["front_end"]["type"] = "log_mel_deltas";
+  const auto samples = sweep(3);
+  const auto bytes = encode_sound(SoundFormat::kWavFloat, 16000, 1, samples);
+  for (const nlohmann::json& description : {kPlain, deltas}) {
+    const KindPtr kind = kind_from_json(description), close = kind->with_hop(0.0801);
+    const PartPlaces places = close->endless_places();
+    EXPECT_DOUBLE_EQ(places.hop, 0.08);
+    EXPECT_DOUBLE_EQ(places.length, 0.975);
+    EXPECT_EQ(close->inputs(), kind->inputs());
+    const std::uint32_t parts = close->parts(bytes, "sweep");
+    EXPECT_EQ(parts, 27U);
+    const auto sliding = close->maker({}), anew = kind->maker({});
+    sliding->stream(std::make_shared<SoundBytesInMemory>(bytes), "sweep");
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      const auto found = made(*sliding, *close, {0, part});
+      EXPECT_EQ(sliding->parts().has_value(), part + 1 == parts) << part;
+      const auto begin = samples.begin() + part * 1280;
+      const std::vector<float> window(begin, std::min(begin + 15600, samples.end()));
+      std::vector<float> whole = window;
+      whole.resize(15600);
+      anew->load(encode_sound(SoundFormat::kWavFloat, 16000, 1, whole), "window");
+      EXPECT_EQ(found, made(*anew, *kind, {0, 0})) << part;
+    }
+    EXPECT_EQ(sliding->parts()->count, parts);
+    EXPECT_DOUBLE_EQ(sliding->parts()->places.end, 3);
+  }
+  EXPECT_DOUBLE_EQ(kind_from_json(kPlain)->with_hop(0)->endless_places().hop, 0.01);
+  EXPECT_DOUBLE_EQ(kind_from_json(kPlain)->with_hop(7)->endless_places().hop, 0.96);
 }
 
 TEST(SoundKind, DoesNotDependOnTheOrder) {

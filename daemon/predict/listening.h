@@ -1,0 +1,43 @@
+// What a model hears in a sound while it comes: model.listen.
+//
+// A decision is made of every part of the sound, with the code of predictions: parts lie as close
+// as is asked for, and the intervals are a timeline's. A label is heard if the model says it and is
+// sure, or if its probability reaches the threshold that was asked for; it is told when its
+// interval begins, and again when it was not heard for longer than a part. "something else" is
+// never told. What holds no signal is passed over.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/json/fields.h"
+
+namespace moil::night {
+
+struct ListeningWanted {
+  int sound = -1;  // its descriptor
+  std::string name = "the sound";
+  std::optional<int> raw_rate = {};  // as data::sound_input()
+  // Seconds from one decision to the next; none: 80 ms, or a twelfth of a part if that is more.
+  std::optional<double> every = {};
+  std::optional<double> threshold = {};  // probability; none: the model's own
+  std::vector<std::string> labels = {};  // that are told; empty: all
+};
+
+struct HeardNow {
+  double time = 0;  // seconds: where the part ends by which it was heard
+  std::string label;
+  float probability = 0;  // of that part
+};
+
+// Listens until the sound ends, and tells what is heard at once. The reply: "seconds" of sound,
+// "events", how many there were, and "remark", if there is something to be said of the sound.
+// Throws what read_model_folder and data::sound_input throw; kInvalidArgument if the model hears no
+// sounds or has no such label.
+[[nodiscard]] Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
+                          const std::function<void(const HeardNow&)>& tell);
+
+}  // namespace moil::night
