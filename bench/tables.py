@@ -16,6 +16,7 @@ ROOMS = {
     "cifar-night": "cases.digits",
     "image-night": "cases.photos",
     "audio-night": "cases.sounds",
+    "voices": "cases.voices",
     "rows-night": "cases.tables",
     "sequence-nights": "cases.sequence_nights",
     "auto": "cases.auto",

@@ -343,6 +343,27 @@ SEQUENCES_LINES = """\
 | text-lstm  | bits per symbol | 0.900 → 0.880         | 0.100 → 0.750        | kept back | 12      |
 | file types | accuracy        | 90.0% → 88.0%         | 10.0% → 75.0%        | passed    | 12      |"""
 
+VOICES: dict[str, Any] = {
+    "birds": [
+        {"network": "BirdNET V2.4", "state": "succeeded", "top1": 0.9, "top1_of_taught": 0.95, "auc": 0.999, "agreement": 1.0}
+        | {"calibration_error": 0.0312, "strange_called": 0.05, "seconds": 104.1, "peak_bytes": 168 * MIB}
+    ],
+    "words": [
+        {"user": user, "state": state, "agreement": 0.999, "threshold": 0.7, "recall": recall, "false_accepts": 1, "speech_hours": 0.36, "seconds": 3.2}
+        for user, state, recall in (("george", "succeeded", 0.5), ("theo", "rejected-by-guard", 0.25))
+    ],
+}
+VOICES_LINES = """\
+| network      | night  | top-1 | of what is taught | AUC   | agreement | calibration error | strangers called | seconds | peak MiB |
+| ------------ | ------ | ----- | ----------------- | ----- | --------- | ----------------- | ---------------- | ------- | -------- |
+| BirdNET V2.4 | passed | 90.0% | 95.0%             | 99.9% | 100.0%    | 3.1%              | 5.0%             | 104     | 168.0    |
+
+| user             | night     | agreement | threshold | recall | false accepts | in hours of speech | seconds |
+| ---------------- | --------- | --------- | --------- | ------ | ------------- | ------------------ | ------- |
+| george           | passed    | 99.9%     | 0.7       | 50.0%  | 1             | 0.36               | 3       |
+| theo             | kept back | 99.9%     | 0.7       | 25.0%  | 1             | 0.36               | 3       |
+| all, 1 kept back |           |           |           | 37.5%  | 2             | 0.72               |         |"""
+
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "digits-night": (digits(), DIGITS),
     "cifar-night": (digits(), DIGITS),
@@ -350,6 +371,7 @@ EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "audio-night": (MICROPHONE, MICROPHONE_LINES),
     "image-night": (PHOTOS, PHOTOS_LINES),
     "sequence-nights": (SEQUENCES, SEQUENCES_LINES),
+    "voices": (VOICES, VOICES_LINES),
     "auto": (AUTO, AUTO_LINES),
     "first-hour": (first_hour(), FIRST_HOUR),
     "elastic": (elastic(), ELASTIC_LINES),

@@ -6,11 +6,8 @@ and other digits of other people. The night's settings are fixed: one layer lear
 
 from __future__ import annotations
 
-import array
 import ctypes
 import random
-import sys
-import wave
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -23,10 +20,10 @@ from lib.samples import Files
 from lib.say import say
 from lib.settings import Basis, Training
 from lib.sounds import data
+from lib.sounds.waves import RATE, noise, read_wav, write_wav
 from lib.sounds.world import make_pack
 
 HOP = 0.48  # seconds from one patch to the next
-RATE = 8000  # of the spoken digits, and of what is made here
 SPEAKERS, OTHERS = ["lucas", "theo"], ["nicolas", "yweweler"]  # whose words are learned; whose are D_G
 DIGITS, OTHER_DIGITS = ["0", "2", "3", "5", "6", "9"], ["1", "4", "7", "8"]  # the same
 TRAIN, HELD_OUT, TEST = range(0, 20), range(20, 25), range(30, 50)  # of fifty recordings
@@ -53,32 +50,6 @@ class Word:
     @property
     def model(self) -> str:
         return f"{self.speaker}-{self.digit}"
-
-
-def noise(decibels: float, seconds: float, seed: int) -> list[float]:
-    draw = random.Random(seed)
-    level = 10 ** (decibels / 20)
-    return [draw.gauss(0, level) for _ in range(round(seconds * RATE))]
-
-
-def write_wav(file: Path, samples: list[float]) -> Path:
-    numbers = array.array("h", (max(-32768, min(32767, round(32768 * s))) for s in samples))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    with wave.open(str(file), "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(RATE)
-        out.writeframes(numbers.tobytes())
-    return file
-
-
-def read_wav(file: Path) -> list[float]:
-    with wave.open(str(file)) as sound:
-        numbers = array.array("h", sound.readframes(sound.getnframes()))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return [n / 32768 for n in numbers]
 
 
 class _Info(ctypes.Structure):

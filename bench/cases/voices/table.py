@@ -1,0 +1,51 @@
+"""What the benchmark prints, made of its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lib.table import mib, percent, table
+
+_BIRDS = ["network", "night", "top-1", "of what is taught", "AUC", "agreement", "calibration error", "strangers called", "seconds", "peak MiB"]
+_WORDS = ["user", "night", "agreement", "threshold", "recall", "false accepts", "in hours of speech", "seconds"]
+
+
+def _guard(state: str) -> str:
+    return "passed" if state == "succeeded" else "kept back"
+
+
+def birds_text(found: list[dict[str, Any]]) -> str:
+    rows = []
+    for one in found:
+        shares = [percent(one[name]) for name in ("top1", "top1_of_taught", "auc", "agreement", "calibration_error", "strange_called")]
+        rows.append([one["network"], _guard(one["state"]), *shares, f"{one['seconds']:.0f}", mib(one["peak_bytes"])])
+    return table(_BIRDS, rows)
+
+
+def words_text(found: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            one["user"],
+            _guard(one["state"]),
+            percent(one["agreement"]),
+            f"{one['threshold']:g}",
+            percent(one["recall"]),
+            str(one["false_accepts"]),
+            f"{one['speech_hours']:.2f}",
+            f"{one['seconds']:.0f}",
+        ]
+        for one in found
+    ]
+    hours, recall = (sum(one[name] for one in found) for name in ("speech_hours", "recall"))
+    false, kept = sum(one["false_accepts"] for one in found), sum(one["state"] != "succeeded" for one in found)
+    whole = "all" + (f", {kept} kept back" if kept else "")
+    rows.append([whole, "", "", "", percent(recall / len(found)), str(false), f"{hours:.2f}", ""])
+    return table(_WORDS, rows)
+
+
+TEXTS: dict[str, Callable[[list[dict[str, Any]]], str]] = {"birds": birds_text, "words": words_text}
+
+
+def text(document: dict[str, Any]) -> str:
+    return "\n\n".join(tell(document[name]) for name, tell in TEXTS.items() if name in document)
