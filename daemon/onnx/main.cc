@@ -1,4 +1,4 @@
-// moil-onnx: models from and to other tools, as ONNX files; for people, and for the daemon
+// moil-onnx: models from and to other tools, as ONNX and TensorFlow Lite files; for people, and for the daemon
 // (model.export, daemon/spec/worker_protocol.h).
 #include <sysexits.h>
 #include <unistd.h>
@@ -107,22 +107,26 @@ int export_for_daemon(const DaemonExport& to) {
 
 int main(int argc, char** argv) {
   moil::cli::Program app(
-      "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there as "
-      "ONNX.",
+      "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there.",
       "moil-onnx", moil::kVersion);
   app.require_subcommand(1);
   moil::ImportArguments import_arguments;
   moil::cli::Command import = add_import(app, import_arguments);
   moil::ExportArguments export_arguments;
-  moil::cli::Command exporter = app.add_subcommand("export", "Model folder to ONNX file");
+  bool to_tflite = false;
+  moil::cli::Command exporter =
+      app.add_subcommand("export", "Model folder to ONNX or TensorFlow Lite file");
   exporter.add_option("DIR", export_arguments.folder, "Model folder").required();
   exporter.add_option("--out=FILE", export_arguments.file, "File to write").required();
+  exporter.add_flag("--tflite", to_tflite,
+                    "TensorFlow Lite, of 32-bit floats, in place of ONNX (docs/tflite.md)");
   DaemonExport for_daemon;
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;
   if (exporter_to.given()) return export_for_daemon(for_daemon);
   try {
+    if (to_tflite) export_arguments.format = moil::FileFormat::kTflite;
     if (import.given())
       std::printf("%s\n", moil::import_file(import_arguments).c_str());
     else

@@ -1,7 +1,6 @@
 #include "engine/io/onnx/export/onnx_export.h"
 
 #include "base/error.h"
-#include "engine/io/onnx/export/layer_writer.h"
 
 namespace moil::onnx {
 namespace {
@@ -29,7 +28,7 @@ const LayerWriters& writers() {
 }  // namespace
 
 Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
-                  const std::map<std::string, std::string>& metadata) {
+                  const std::map<std::string, std::string>& metadata, const LayerWriters& instead) {
   const moil::Graph built = build_graph(model, 1);
   Graph graph;
   graph.name = model.name;
@@ -39,7 +38,8 @@ Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
     graph.inputs.push_back(ended(built.values[static_cast<std::size_t>(v)]));
   LayerWriter writer(model, weights, built, graph);
   for (const moil::Node& node : built.nodes) {
-    const auto it = writers().find(node.type);
+    const auto other = instead.find(node.type);
+    const auto it = other == instead.end() ? writers().find(node.type) : other;
     if (it == writers().end())
       throw Error(ErrorCode::kUnimplemented,
                   "layer \"" + node.name + "\": ONNX has no operator for " + node.type);
