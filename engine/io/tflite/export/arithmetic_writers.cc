@@ -236,7 +236,8 @@ void write_mat_mul(GraphWriter& w) {
 // --- over axes ----------------------------------------------------------------------------------
 
 void write_reduction_of(GraphWriter& w, const OperatorCode& code, const Ints& axes, bool keeps) {
-  const Value x = w.input(0);
+  Value x = w.input(0);
+  if (x.rank() == 3) x = {x.dims, plain_order(3), w.plain(x), x.type};  // rows, as norms have them
   std::set<std::int64_t> gone;
   for (const std::int64_t axis : axes)
     gone.insert(static_cast<std::int64_t>(w.axis_of(axis, x.rank())));
@@ -299,10 +300,7 @@ void write_batch_norm(GraphWriter& w) {
 
 Value binary(GraphWriter& w, const OperatorCode& code, const Value& a, const Value& b,
              int activation) {
-  const std::size_t rank = std::max(a.rank(), b.rank());
-  const bool by_a =
-      a.rank() == rank && (a.constant == nullptr || b.constant != nullptr || b.rank() < rank);
-  const Ints order = by_a ? a.order : b.order;
+  const Ints order = common_order({a, b});
   Value result{broadcast(a.dims, b.dims), order};
   result.type = a.type;
   Ints dims;

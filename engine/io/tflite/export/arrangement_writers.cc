@@ -59,13 +59,14 @@ void write_transpose(GraphWriter& w) {
 }
 
 void write_concat(GraphWriter& w) {
-  Value y = w.input(0);
-  for (std::size_t k = 0; k < w.inputs() && y.constant != nullptr; ++k) y = w.input(k);
+  std::vector<Value> values;
+  for (std::size_t k = 0; k < w.inputs(); ++k) values.push_back(w.input(k));
+  Value y{values[0].dims, common_order(values)};
+  y.type = values[0].type;
   const std::size_t axis = w.axis_of(w.node().integer("axis", 0), y.rank());
   y.dims[axis] = 0;
   std::vector<int> parts;
-  for (std::size_t k = 0; k < w.inputs(); ++k) {
-    const Value part = w.input(k);
+  for (const Value& part : values) {
     parts.push_back(w.in_order(part, y.order));
     y.dims[axis] += part.dims[axis];
   }

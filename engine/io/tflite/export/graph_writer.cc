@@ -84,6 +84,19 @@ Ints image_order(std::size_t rank) {
   return order;
 }
 
+Ints common_order(const std::vector<Value>& values) {
+  std::size_t rank = 0;
+  for (const Value& value : values) rank = std::max(rank, value.rank());
+  const Ints plain = plain_order(rank);
+  Ints order = plain;
+  for (const Value& value : values) {
+    if (value.rank() != rank) continue;
+    if (rank == 3 && value.order == plain) return plain;
+    if (order == plain) order = value.order;
+  }
+  return order;
+}
+
 std::int64_t elements_of(const Ints& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
