@@ -105,13 +105,26 @@ void resize(Translator& t, const std::string& mode, const Options& options) {
       {"mode", mode},
       {"coordinate_transformation_mode",
        coordinates(options.aligns_corners(), options.half_pixel_centers())}};
-  if (mode == "nearest")
-    attributes["nearest_mode"] =
-        std::string(options.aligns_corners() ? "round_prefer_ceil" : "floor");
+  if (mode == "nearest") {
+    const bool rounds = options.aligns_corners() || options.half_pixel_centers();
+    attributes["nearest_mode"] = std::string(rounds ? "round_prefer_ceil" : "floor");
+  }
   const std::string y =
       t.add("Resize", {t.to_channels(t.input(0)), "", "", t.ints({x[0], x[3], size[0], size[1]})},
             std::move(attributes));
   t.end_in_last(y);
+}
+
+// The format's factor is of each channel, ONNX's of all.
+void translate_response_norm(Translator& t) {
+  require_image(t);
+  const auto& options = t.options<file::ResponseNormOptions>();
+  const std::int64_t size = 2 * std::int64_t{options.radius()} + 1;
+  t.end_in_last(t.add("LRN", {t.to_channels(t.input(0))},
+                      {{"size", size},
+                       {"alpha", double{options.alpha()} * static_cast<double>(size)},
+                       {"beta", double{options.beta()}},
+                       {"bias", double{options.bias()}}}));
 }
 
 void translate_bilinear(Translator& t) {
@@ -128,6 +141,7 @@ void add_windows(OperatorKinds& kinds) {
   kinds.insert({{1, {"AVERAGE_POOL_2D", translate_pool<true>}},
                 {3, {"CONV_2D", translate_convolution}},
                 {4, {"DEPTHWISE_CONV_2D", translate_depthwise}},
+                {13, {"LOCAL_RESPONSE_NORMALIZATION", translate_response_norm}},
                 {17, {"MAX_POOL_2D", translate_pool<false>}},
                 {23, {"RESIZE_BILINEAR", translate_bilinear}},
                 {34, {"PAD", translate_padding}},

@@ -1,5 +1,7 @@
 // Reshapes, turning, slices, and what is joined.
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/io/tflite/export/graph_writer.h"
@@ -79,13 +81,35 @@ void write_concat(GraphWriter& w) {
   w.end(y);
 }
 
-// Begin, end and stride of each axis of the tensor; those that are not sliced are left open.
+// Begin, end and stride of each axis of the tensor; those that are not sliced are left open. The
+// format's readers know no steps backwards: what was sliced is turned around.
 struct Cut {
-  Ints begin, end, stride;
+  Ints dims, begin, end, stride, backwards;
   int open = 0;
 
-  explicit Cut(const Ints& dims)
-      : begin(dims.size(), 0), end(dims), stride(dims.size(), 1), open((1 << dims.size()) - 1) {}
+  explicit Cut(Ints tensor_dims)
+      : dims(std::move(tensor_dims)),
+        begin(dims.size(), 0),
+        end(dims),
+        stride(dims.size(), 1),
+        open((1 << dims.size()) - 1) {}
+
+  // As ONNX says it.
+  void slice(std::size_t place, std::int64_t first, std::int64_t behind, std::int64_t step) {
+    const std::int64_t all = dims[place];
+    if (step == 0) throw Unwritable("its step is 0");
+    const std::int64_t least = step > 0 ? 0 : -1, most = step > 0 ? all : all - 1;
+    first = std::clamp(first < 0 ? first + all : first, std::int64_t{0}, most);
+    behind = std::clamp(behind < 0 ? behind + all : behind, least, most);
+    const std::int64_t size = std::abs(step), room = step > 0 ? behind - first : first - behind;
+    if (room < 1) throw Unwritable("nothing is left of it");
+    dims[place] = (room - 1) / size + 1;
+    begin[place] = step > 0 ? first : first - (dims[place] - 1) * size;
+    end[place] = step > 0 ? behind : first + 1;
+    stride[place] = size;
+    open &= ~(1 << place);
+    if (step < 0) backwards.push_back(static_cast<std::int64_t>(place));
+  }
 };
 
 void write_slice(GraphWriter& w) {
@@ -94,30 +118,22 @@ void write_slice(GraphWriter& w) {
              axes = w.has(3) ? w.input_ints(3) : plain_order(starts.size()),
              steps = w.has(4) ? w.input_ints(4) : Ints(starts.size(), 1);
   const int from = w.in_order(x, x.order);
-  Ints dims = w.tensor_dims(from);
-  Cut cut(dims);
-  Value y = x;
+  Cut cut(w.tensor_dims(from));
+  Value y{x.dims, x.order};
+  y.type = x.type;
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::size_t axis = w.axis_of(axes[k], x.rank());
     const auto place = static_cast<std::size_t>(x.place_of(static_cast<std::int64_t>(axis)));
-    const std::int64_t all = x.dims[axis];
-    const auto within = [&](std::int64_t at) {
-      return std::clamp<std::int64_t>(at < 0 ? at + all : at, 0, all);
-    };
-    if (steps[k] < 1) throw Unwritable("it goes backwards");
-    cut.begin[place] = within(starts[k]);
-    cut.end[place] = within(ends[k]);
-    cut.stride[place] = steps[k];
-    cut.open &= ~(1 << place);
-    const std::int64_t room = cut.end[place] - cut.begin[place];
-    if (room < 1) throw Unwritable("nothing is left of it");
-    dims[place] = y.dims[axis] = (room - 1) / steps[k] + 1;
+    cut.slice(place, starts[k], ends[k], steps[k]);
+    y.dims[axis] = cut.dims[place];
   }
   y.tensor = w.add(
-      ops::kStridedSlice, {from, w.ints(cut.begin), w.ints(cut.end), w.ints(cut.stride)}, dims,
+      ops::kStridedSlice, {from, w.ints(cut.begin), w.ints(cut.end), w.ints(cut.stride)}, cut.dims,
       GraphWriter::options(file::CreateStridedSliceOptions(w.builder(), cut.open, cut.open)),
       x.type);
-  y.constant = nullptr;
+  if (!cut.backwards.empty())
+    y.tensor =
+        w.add(ops::kReverse, {y.tensor, w.ints(cut.backwards)}, cut.dims, w.no_options(), x.type);
   w.end(y);
 }
 

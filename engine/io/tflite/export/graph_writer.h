@@ -43,8 +43,8 @@ struct Value {
 [[nodiscard]] Ints plain_order(std::size_t rank);
 // Channels last, of [N, C, H, W] or [N, C, L].
 [[nodiscard]] Ints image_order(std::size_t rank);
-// One for all of them, which may be broadcast: an image's if one is an image; and plain for rows, if
-// one of them lies so.
+// One for all of them, which may be broadcast: an image's if one is an image; and plain for rows,
+// if one of them lies so.
 [[nodiscard]] Ints common_order(const std::vector<Value>& values);
 [[nodiscard]] std::int64_t elements_of(const Ints& dims);
 

@@ -15,7 +15,7 @@ inline constexpr OperatorCode kAdd{0, 11}, kAveragePool{1, 5}, kConcatenation{2,
     kMinimum{57, 39}, kLess{58, 41}, kNeg{59, 42}, kPadValue{60, 43}, kLessEqual{63, 46},
     kLog{73, 0}, kSum{74, 27}, kSqrt{75, 0}, kPow{78, 56}, kReduceMax{82, 27}, kLogicalAnd{86, 62},
     kReduceMin{89, 27}, kSquare{92, 66}, kResizeNearest{97, 74, 3}, kLeakyRelu{98, 75},
-    kAbs{101, 78}, kElu{111, 0}, kHardSwish{117, 91}, kSelect{123, 98}, kBatchMatMul{126, 101},
-    kGelu{150, 116};
+    kAbs{101, 78}, kReverse{105, 81}, kElu{111, 0}, kHardSwish{117, 91}, kSelect{123, 98},
+    kBatchMatMul{126, 101}, kGelu{150, 116};
 
 }  // namespace moil::tflite::ops

@@ -1,0 +1,201 @@
+// Models of one layer each, in the forms that matter to a TensorFlow Lite file.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "engine/model/preparation.h"
+#include "tests/engine/io/onnx/single_layers.h"
+
+namespace moil::tflite::test {
+
+using onnx::ImportedModel;
+using Shapes = std::vector<std::vector<std::int64_t>>;
+
+inline Property whole(std::int64_t value) { return value; }
+inline Property numbers(std::vector<std::int64_t> values) { return values; }
+
+inline ImportedModel model_of(const std::string& type, const Properties& properties,
+                              const Shapes& inputs) {
+  ImportedModel model = onnx::single_layer(type, properties, inputs);
+  for (auto& [name, weight] : model.weights)
+    if (name.ends_with("running_var"))
+      for (float& value : weight.data) value = 0.3F + std::abs(value);
+  return model;
+}
+
+// An image, rows, and a row.
+inline const Shapes kImage = {{4, 7, 6}}, kRows = {{5, 6}}, kRow = {{6}};
+
+inline void add_convolutions(std::map<std::string, ImportedModel>& all) {
+  const std::map<std::string, Properties> forms = {
+      {"of a pixel", {{"kernel", whole(1)}}},
+      {"same", {{"kernel", whole(3)}, {"padding", whole(1)}}},
+      {"valid", {{"kernel", numbers({3, 2})}, {"bias", false}}},
+      {"of a stride", {{"kernel", whole(3)}, {"padding", whole(1)}, {"stride", whole(2)}}},
+      {"behind alone", {{"kernel", whole(3)}, {"padding", numbers({0, 1, 2, 1})}}},
+      {"with gaps", {{"kernel", whole(3)}, {"padding", whole(2)}, {"dilation", whole(2)}}},
+      {"of groups", {{"kernel", whole(3)}, {"groups", whole(2)}}},
+      {"by channels", {{"kernel", whole(3)}, {"groups", whole(4)}, {"padding", whole(1)}}},
+      {"by channels with gaps",
+       {{"kernel", whole(2)}, {"groups", whole(4)}, {"dilation", numbers({2, 3})}}},
+  };
+  for (const auto& [name, form] : forms) {
+    for (const char* activation : {"", "relu", "relu6"}) {
+      Properties properties = form;
+      properties["out_channels"] = whole(8);
+      if (*activation != '\0') properties["activation"] = std::string(activation);
+      ImportedModel model = model_of("conv2d", properties, kImage);
+      model.description = complete_model(model.description);
+      all["conv2d " + name + " " + activation] = std::move(model);
+    }
+  }
+}
+
+inline void add_pools(std::map<std::string, ImportedModel>& all) {
+  const std::map<std::string, Properties> windows = {
+      {"plain", {{"kernel", whole(2)}}},
+      {"same", {{"kernel", whole(3)}, {"stride", whole(1)}, {"padding", whole(1)}}},
+      {"of a stride", {{"kernel", whole(3)}, {"stride", whole(2)}, {"padding", whole(1)}}},
+      {"to the end", {{"kernel", whole(3)}, {"stride", whole(2)}, {"ceil_mode", true}}},
+      {"padded to the end",
+       {{"kernel", whole(2)}, {"stride", whole(2)}, {"padding", whole(1)}, {"ceil_mode", true}}},
+      {"on one side",
+       {{"kernel", whole(3)}, {"stride", whole(2)}, {"padding", numbers({1, 0, 0, 1})}}},
+  };
+  for (const auto& [name, window] : windows) {
+    all["max_pool " + name] = model_of("max_pool", window, kImage);
+    for (const bool counts : {true, false}) {
+      Properties properties = window;
+      properties["count_include_pad"] = counts;
+      all["average_pool " + name + (counts ? " with zeros" : "")] =
+          model_of("average_pool", properties, kImage);
+    }
+  }
+}
+
+inline void add_arranging(std::map<std::string, ImportedModel>& all) {
+  const auto add = [&](const std::string& name, const std::string& type,
+                       const Properties& properties, const Shapes& inputs) {
+    all[type + " " + name] = model_of(type, properties, inputs);
+  };
+  add("images", "concat", {}, {{4, 7, 6}, {2, 7, 6}});
+  add("images along rows", "concat", {{"axis", whole(2)}}, {{4, 7, 6}, {4, 2, 6}});
+  add("rows", "concat", {{"axis", whole(1)}}, {{5, 6}, {3, 6}});
+  add("image", "flatten", {}, kImage);
+  add("rows", "flatten", {}, kRows);
+  add("image", "pad", {{"begin", numbers({1, 0, 2})}, {"end", numbers({0, 3, 1})}}, kImage);
+  add("rows", "pad", {{"begin", numbers({0, 2})}, {"end", numbers({1, 0})}, {"value", 0.5}}, kRows);
+  add("image", "permute", {{"order", numbers({0, 2, 3, 1})}}, kImage);
+  add("rows", "permute", {{"order", numbers({0, 2, 1})}}, kRows);
+  add("to rows", "reshape", {{"dims", numbers({7, 24})}}, kImage);
+  add("to an image", "reshape", {{"dims", numbers({3, 2, 5})}}, kRows);
+  add("image", "slice", {{"axis", whole(1)}, {"start", whole(1)}, {"length", whole(2)}}, kImage);
+  add("rows", "slice",
+      {{"axis", whole(2)}, {"start", whole(1)}, {"length", whole(2)}, {"step", whole(3)}}, kRows);
+  add("rows", "stack", {}, {{6}, {6}, {6}});
+  add("rows", "unstack", {}, kRows);
+  for (const char* mode : {"nearest", "linear"})
+    for (const char* coordinates : {"asymmetric", "half_pixel", "align_corners"})
+      for (const auto& size : {numbers({14, 12}), numbers({3, 5}), numbers({1, 9})})
+        add(std::string(mode) + " " + coordinates + " to " +
+                std::to_string(std::get<std::vector<std::int64_t>>(size)[0]),
+            "resize",
+            {{"size", size},
+             {"mode", std::string(mode)},
+             {"coordinates", std::string(coordinates)},
+             {"rounding",
+              std::string(*coordinates == 'h' || coordinates[1] == 'l' ? "round_prefer_ceil"
+                                                                       : "floor")}},
+            kImage);
+}
+
+inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
+  const auto add = [&](const std::string& type, const Properties& properties = {},
+                       const std::string& form = {}) {
+    for (const auto& [name, inputs] :
+         {std::pair("image", kImage), std::pair("rows", kRows), std::pair("row", kRow)})
+      all[type + " " + name + form] = model_of(type, properties, inputs);
+  };
+  for (const char* type :
+       {"batch_norm",   "clip",       "dropout",  "elu",        "gelu",        "gelu_tanh",
+        "hard_sigmoid", "hard_swish", "identity", "leaky_relu", "log_softmax", "mish",
+        "prelu",        "reciprocal", "relu",     "relu6",      "scale",       "sigmoid",
+        "silu",         "softmax",    "softplus", "tanh"}) {
+    if (type == std::string("clip")) {
+      add("clip", {{"min", -0.3}, {"max", 0.4}});
+      add("clip", {{"min", 0.1}}, " below");
+      add("clip", {{"max", 0.1}}, " above");
+      add("clip", {{"min", -1.0}, {"max", 1.0}}, " of one");
+    } else {
+      add(type);
+    }
+  }
+  add("elu", {{"alpha", 0.4}}, " bent");
+  add("leaky_relu", {{"slope", 0.3}}, " steep");
+  add("prelu", {{"shared", true}}, " shared");
+  add("scale", {{"factor", 0.4}, {"offset", -0.2}}, " moved");
+  add("scale", {{"offset", 0.7}}, " shifted");
+  const auto two = [&](const std::string& name, const std::string& type, const Shapes& inputs,
+                       const Properties& properties = {}) {
+    all[type + " " + name] = model_of(type, properties, inputs);
+  };
+  two("images", "add", {{4, 7, 6}, {4, 7, 6}});
+  two("three rows", "add", {{5, 6}, {5, 6}, {5, 6}});
+  two("images", "multiply", {{4, 7, 6}, {4, 7, 6}});
+  two("image by channels", "multiply", {{4, 7, 6}, {4, 1, 1}});
+  two("rows", "matmul", {{5, 6}, {6, 3}});
+  two("turned", "matmul", {{5, 6}, {3, 6}}, {{"transpose_b", true}});
+  two("row", "add_parameter", kRow, {{"dims", numbers({6})}});
+  two("rows", "add_parameter", kRows, {{"dims", numbers({5, 6})}});
+  two("fixed", "add_parameter", kRows, {{"dims", numbers({6})}, {"trained", false}});
+  two("rows", "multiply_parameter", kRows, {{"dims", numbers({6})}});
+  two("rows", "prepend_parameter", kRows);
+  two("row", "fully_connected", kRow, {{"units", whole(3)}});
+  two("rows", "fully_connected", kRows, {{"units", whole(3)}});
+  two("plain", "fully_connected", kRows, {{"units", whole(3)}, {"bias", false}});
+  two("image", "global_average_pool", kImage);
+  two("pixel", "global_average_pool", kImage, {{"keep_dims", true}});
+  two("rows", "layer_norm", kRows);
+  two("plain", "layer_norm", kRows, {{"affine", false}});
+  two("image", "local_response_norm", kImage, {{"size", whole(3)}, {"alpha", 0.3}});
+}
+
+// Of integers.
+inline ImportedModel words_model() {
+  ImportedModel model;
+  model.description.name = "m";
+  model.description.inputs = {{"words", {5}, moil::ElementType::kInt32}};
+  model.description.layers = {
+      {"some.layer", "embedding", {"words"}, {{"rows", whole(9)}, {"width", whole(4)}}}};
+  model.description.outputs = {"some.layer"};
+  model.weights = onnx::varied_weights(model.description);
+  return model;
+}
+
+// By name, which begins with the layer's type.
+inline std::map<std::string, ImportedModel> exported_layers() {
+  std::map<std::string, ImportedModel> all;
+  add_convolutions(all);
+  add_pools(all);
+  add_arranging(all);
+  add_arithmetic_layers(all);
+  all["embedding"] = words_model();
+  const std::map<std::string, std::string> types = {{"attention", "multi_head_attention"},
+                                                    {"location", "location_attention"},
+                                                    {"positions", "positional_encoding"}};
+  for (auto& [name, model] : onnx::single_layers()) {
+    const std::string first = name.substr(0, name.find(' '));
+    const auto type = types.find(first);
+    all[type == types.end() ? name : type->second + " " + name] = model;
+  }
+  for (const char* type : {"lstm_cell", "gru_cell", "rnn_cell"}) {
+    const bool has_cell = type == std::string("lstm_cell");
+    all[type] =
+        model_of(type, {{"units", whole(3)}}, has_cell ? Shapes{{6}, {3}, {3}} : Shapes{{6}, {3}});
+  }
+  return all;
+}
+
+}  // namespace moil::tflite::test
