@@ -327,9 +327,9 @@ std::string export_file(const ExportArguments& a) {
          a.file;
 }
 
-Exported export_to(const std::string& folder, int descriptor) {
+Exported export_to(const std::string& folder, int descriptor, FileFormat format) {
   const night::ModelBundle bundle = night::read_model_folder(folder);
-  const std::string bytes = bytes_of(bundle, FileFormat::kOnnx);
+  const std::string bytes = bytes_of(bundle, format);
   replace_content(descriptor, bytes);
   return {bundle.description.name + ": " + counted(bundle.description, bundle.weights),
           bytes.size()};

@@ -46,6 +46,6 @@ struct Exported {
 };
 // The same, to a regular file that is open for writing, in place of what it holds; made durable.
 // kInvalidArgument for another descriptor; kIo, DiskFull.
-Exported export_to(const std::string& folder, int descriptor);
+Exported export_to(const std::string& folder, int descriptor, FileFormat format);
 
 }  // namespace moil

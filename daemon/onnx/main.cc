@@ -1,5 +1,5 @@
-// moil-onnx: models from and to other tools, as ONNX and TensorFlow Lite files; for people, and for the daemon
-// (model.export, daemon/spec/worker_protocol.h).
+// moil-onnx: models from and to other tools, as ONNX and TensorFlow Lite files; for people, and for
+// the daemon (model.export, daemon/spec/worker_protocol.h).
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -68,7 +68,7 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
 }
 
 struct DaemonExport {
-  std::string folder;
+  std::string folder, format = "onnx";
   int descriptor = -1, reply = -1;
 };
 
@@ -79,6 +79,8 @@ moil::cli::Command add_daemon_export(moil::cli::Command app, DaemonExport& to) {
   command.add_option("--reply", to.reply, "Descriptor for the answer").required();
   command.add_option("--model-folder", to.folder, "Model folder").required();
   command.add_option("--descriptor", to.descriptor, "The file's").required();
+  command.add_option("--format", to.format, "The file's")
+      .check(moil::cli::one_of({"onnx", "tflite"}));
   return command;
 }
 
@@ -90,7 +92,8 @@ int export_for_daemon(const DaemonExport& to) {
   try {
     const std::string missing = moil::worker::confine(moil::worker::needs_of_model(to.folder));
     if (!missing.empty()) std::fprintf(stderr, "moil-onnx: %s\n", missing.c_str());
-    const moil::Exported exported = moil::export_to(to.folder, to.descriptor);
+    const auto format = to.format == "tflite" ? moil::FileFormat::kTflite : moil::FileFormat::kOnnx;
+    const moil::Exported exported = moil::export_to(to.folder, to.descriptor, format);
     moil::daemon::write_reply(to.reply, {{"summary", exported.summary}, {"bytes", exported.bytes}});
     events.result();
     return moil::daemon::kExitDone;

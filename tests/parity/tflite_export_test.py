@@ -26,14 +26,15 @@ except from_pypi.NotToBeHad as error:
     sys.exit(77)
 import numpy  # noqa: E402
 from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
-from safetensors.numpy import load_file, save_file  # noqa: E402
+from safetensors.numpy import load_file  # noqa: E402
 
 # The kernels that LiteRT is defined by, and those that it takes of itself.
 KERNELS = [OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES, OpResolverType.AUTO]
 # Case: how many classes the exported model has in the end, of 10.
 NETWORKS = {"mobilenet_v1": 11, "mobilenet_v2": 13, "mobilenet_v3_small": 10, "mobilenet_v3_large": 12, "efficientnet_lite0": 11,
             "squeezenet1_1": 12, "densenet121-folded": 10, "resnet18": 14, "resnet50-folded": 10, "swin": 10, "vit_tiny": 10}
-SHIPPED = ["lenet5", "digits-mobilenet", "cifar-mobilenet", "cifar-resnet20", "mobilenet_v2", "resnet18-sound", "text-transformer"]
+OF_ONE_SAMPLE = ["vit_tiny"]  # it has a class token
+SHIPPED = ["lenet5", "digits-mobilenet", "cifar-mobilenet", "cifar-resnet20", "mobilenet_v2", "resnet18-sound", "text-lstm", "text-transformer"]
 TABLE = {"format": "moil-model", "version": 1, "name": "table", "inputs": [{"name": "rows", "dims": [12]}], "outputs": ["shares"],
          "layers": [{"name": "hidden", "type": "fully_connected", "inputs": ["rows"], "properties": {"units": 32}},
                     {"name": "bent", "type": "relu", "inputs": ["hidden"]},
@@ -50,11 +51,14 @@ def run(program, *words):
 def answers_of(file, inputs, kernels):
     """To inputs by their order; images with their channels first, as we have them."""
     interpreter = Interpreter(str(file), experimental_op_resolver_type=kernels)
+    entries = interpreter.get_input_details()
+    inputs = [numbers.transpose(0, 2, 3, 1) if numbers.ndim == 4 else numbers for numbers in inputs]
+    for entry, numbers in zip(entries, inputs, strict=True):
+        assert numbers.shape[1:] == tuple(entry["shape"][1:]), (numbers.shape, entry["shape"])
+        if len(numbers) != entry["shape"][0]:  # of so many samples
+            interpreter.resize_tensor_input(entry["index"], numbers.shape, strict=False)
     interpreter.allocate_tensors()
-    for entry, numbers in zip(interpreter.get_input_details(), inputs, strict=True):
-        if numbers.ndim == 4:
-            numbers = numbers.transpose(0, 2, 3, 1)
-        assert list(numbers.shape) == list(entry["shape"]), (numbers.shape, entry["shape"])
+    for entry, numbers in zip(entries, inputs, strict=True):
         interpreter.set_tensor(entry["index"], numpy.ascontiguousarray(numbers.astype(entry["dtype"])))
     interpreter.invoke()
     (output,) = interpreter.get_output_details()
@@ -114,12 +118,12 @@ class TfliteExport(unittest.TestCase):
         run("daemon/moil-onnx", "import", file, "--out", again)
         for part in ("labels.json", "preprocessing.json"):
             self.assertEqual((again / part).read_text(), (grown / part).read_text())
-        for image in images:
-            save_file({"image": image[None]}, self.folder / "case")
-            run("tests/parity/model_tool", "logits", grown, self.folder / "case", self.folder / "ours")
-            ours = load_file(self.folder / "ours")["logits"]
-            self.assertEqual(ours.shape[1], classes)
-            self.check(file, [image[None]], ours)
+        run("tests/parity/model_tool", "logits", grown, CASES / f"{name.removesuffix('-folded')}.safetensors", self.folder / "ours")
+        ours = load_file(self.folder / "ours")["logits"]
+        self.assertEqual(ours.shape, (len(images), classes))
+        self.check(file, [images[:1]], ours[:1])
+        if name not in OF_ONE_SAMPLE:
+            self.check(file, [images], ours)
 
     def test_networks(self):
         if not CASES.joinpath("resnet18.onnx").exists():

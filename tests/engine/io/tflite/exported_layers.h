@@ -165,6 +165,29 @@ inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
   two("image", "local_response_norm", kImage, {{"size", whole(3)}, {"alpha", 0.3}});
 }
 
+inline void add_recurrent(std::map<std::string, ImportedModel>& all) {
+  const std::map<std::string, Properties> forms = {{"forward", {}},
+                                                   {"backward", {{"reverse", true}}},
+                                                   {"to its end", {{"sequence", false}}},
+                                                   {"plain", {{"bias", false}}}};
+  for (const std::string type : {"lstm", "gru", "rnn"}) {
+    const Shapes states(type == "lstm" ? 2 : 1, {3});
+    for (const bool has_states : {false, true}) {
+      const auto add = [&](const std::string& name, Properties properties, Shapes inputs) {
+        properties["units"] = whole(3);
+        if (has_states) inputs.insert(inputs.end(), states.begin(), states.end());
+        all[name + (has_states ? " from a state" : "")] =
+            model_of(name.substr(0, name.find(' ')), properties, inputs);
+      };
+      for (const auto& [form, properties] : forms) {
+        add(type + " " + form, properties, kRows);
+        if (form == "forward" || form == "plain") add(type + "_cell " + form, properties, kRow);
+      }
+      if (type == "rnn") add("rnn cut", {{"nonlinearity", std::string("relu")}}, kRows);
+    }
+  }
+}
+
 // Of integers.
 inline ImportedModel words_model() {
   ImportedModel model;
@@ -185,6 +208,10 @@ inline std::map<std::string, ImportedModel> exported_layers() {
   add_arranging(all);
   add_arithmetic_layers(all);
   all["embedding"] = words_model();
+  all["max_pool with gaps"] =
+      model_of("max_pool", {{"kernel", whole(2)}, {"dilation", whole(2)}}, kImage);
+  all["resize to the next pixel"] =
+      model_of("resize", {{"size", numbers({14, 12})}, {"rounding", std::string("ceil")}}, kImage);
   const std::map<std::string, std::string> types = {{"attention", "multi_head_attention"},
                                                     {"location", "location_attention"},
                                                     {"positions", "positional_encoding"}};
