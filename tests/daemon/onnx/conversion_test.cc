@@ -97,6 +97,14 @@ TEST(OnnxConversion, WhatIsGuessedIsSaid) {
   EXPECT_THAT(numbers.said, HasSubstr("taken for numbers"));
 }
 
+data::KindPtr small_images() {
+  data::Preprocessing images;
+  images.height = images.width = 8;
+  images.mean.assign(3, 127);
+  images.stddev.assign(3, 128);
+  return data::image_kind(images);
+}
+
 // A tagger of three classes with a calibration, in a folder.
 std::string tagger_in(const TempFolder& folder) {
   night::ModelBundle bundle;
@@ -109,9 +117,7 @@ std::string tagger_in(const TempFolder& folder) {
       {"name":"shares","type":"sigmoid","inputs":["classifier"]}],"outputs":["shares"]})"));
   bundle.weights = initial_weights(build_graph(bundle.description, 1), 3);
   bundle.labels = {"cat", "dog", "Größe"};
-  data::Preprocessing images;
-  images.height = images.width = 8;
-  bundle.kind = data::image_kind(images);
+  bundle.kind = small_images();
   bundle.task = task_from_json({{"task", "tag"}});
   bundle.calibration = night::Calibration{1.5, 0.25, 40};
   night::write_model_folder(folder / "tagger", bundle);
@@ -151,9 +157,7 @@ TEST(OnnxConversion, WhatCannotBeWrittenLeavesTheFileThatWasThere) {
       "outputs":["classifier"]})"));
   bundle.weights = initial_weights(build_graph(bundle.description, 1), 3);
   bundle.labels = {"a", "b"};
-  data::Preprocessing images;
-  images.height = images.width = 8;
-  bundle.kind = data::image_kind(images);
+  bundle.kind = small_images();
   night::write_model_folder(folder / "gaps", bundle);
   const std::string file = folder / "gaps.tflite";
   write_file_atomic(file, std::string("before"));
