@@ -146,14 +146,13 @@ void write_prelu(GraphWriter& w) {
   const Value x = w.input(0), slopes = w.input(1);
   onnx::Tensor row = w.input_constant(1);
   row.dims = {row.elements()};
-  const std::int64_t last = x.dims[static_cast<std::size_t>(x.order.back())];
-  const bool fits = row.elements() == 1 || (slopes.rank() != 1 && last == row.elements()) ||
-                    x.order == plain_order(x.rank());
-  if (!fits) throw Unwritable("its slopes are not along the last axis");
+  Value y{x.dims, x.order};
+  if (row.elements() > 1)  // along the last axis
+    y.order = slopes.rank() == 1 ? plain_order(x.rank()) : image_order(x.rank());
   if (x.rank() == 4) row.dims = {1, 1, row.elements()};
-  Value y = x;
-  y.tensor = w.add(ops::kPrelu, {w.in_order(x, x.order), w.plain(w.of("slopes", std::move(row)))},
-                   w.tensor_dims(x.tensor));
+  const int from = w.in_order(x, y.order);
+  y.tensor =
+      w.add(ops::kPrelu, {from, w.plain(w.of("slopes", std::move(row)))}, w.tensor_dims(from));
   w.end(y);
 }
 

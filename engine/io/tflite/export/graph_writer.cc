@@ -101,8 +101,7 @@ std::int64_t elements_of(const Ints& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-GraphWriter::GraphWriter(const onnx::Graph& graph)
-    : graph_(graph), index_(graph), constants_(graph.constants) {}
+GraphWriter::GraphWriter(onnx::Graph graph) : graph_(std::move(graph)), index_(graph_) {}
 
 bool GraphWriter::has(std::size_t k) const {
   return k < node_->inputs.size() && !node_->inputs[k].empty();
@@ -249,11 +248,6 @@ const onnx::Tensor* GraphWriter::take_bias(std::int64_t count, std::string& name
 void GraphWriter::end(Value value) {
   if (unnamed_.erase(value.tensor) > 0) file_.rename(value.tensor, end_);
   values_[end_] = std::move(value);
-}
-
-void GraphWriter::end_at(std::size_t output, Value value) {
-  end_ = node_->outputs[output];
-  end(std::move(value));
 }
 
 // What is known needs no operator.

@@ -50,8 +50,7 @@ struct Value {
 
 class GraphWriter {
  public:
-  // It must outlive this.
-  explicit GraphWriter(const onnx::Graph& graph);
+  explicit GraphWriter(onnx::Graph graph);
 
   // All nodes, and the file's bytes. Throws kUnimplemented with every node that cannot be written,
   // kResourceExhausted.
@@ -65,7 +64,7 @@ class GraphWriter {
   // Constants of whole numbers, and of floats. Throw Unwritable for computed ones.
   [[nodiscard]] Ints input_ints(std::size_t k);
   [[nodiscard]] const onnx::Tensor& input_constant(std::size_t k);
-  // Of the node's attribute or of an input that may be left out.
+  // An axis as ONNX counts it, also from the end.
   [[nodiscard]] std::size_t axis_of(std::int64_t axis, std::size_t rank) const;
 
   // The tensor that has the value's axes in this order.
@@ -99,7 +98,6 @@ class GraphWriter {
   const onnx::Tensor* take_bias(std::int64_t count, std::string& name);
   // The end of the node, or of the last one that was taken.
   void end(Value value);
-  void end_at(std::size_t output, Value value);
 
  private:
   const onnx::Node* only_reader() const;
@@ -111,10 +109,10 @@ class GraphWriter {
   int finished(const onnx::GraphValue& output, const std::set<int>& others);
   int add_input(const onnx::GraphValue& input);
 
-  const onnx::Graph& graph_;
+  onnx::Graph graph_;  // with the constants that come to it: folded ones, and those of of()
   const onnx::GraphIndex index_;
   FileMaker file_;
-  std::map<std::string, onnx::Tensor> constants_;  // the graph's, folded ones, and those of of()
+  std::map<std::string, onnx::Tensor>& constants_ = graph_.constants;
   std::map<std::string, Value> values_;
   std::map<std::pair<std::string, Ints>, int> written_;  // constants by name and order
   std::map<std::pair<Ints, Ints>, int> ints_;            // by dims and values
@@ -131,7 +129,7 @@ void add_window_writers(NodeWriters& writers);       // convolutions, pools, oth
 void add_arithmetic_writers(NodeWriters& writers);   // products, sums, activations, means
 void add_arrangement_writers(NodeWriters& writers);  // reshapes, slices, what is joined
 
-// One of two operands, each broadcast to the other; with an activation behind it if `fuses`.
+// An operator of two operands that are broadcast to each other, and an activation fused behind it.
 [[nodiscard]] Value binary(GraphWriter& w, const OperatorCode& code, const Value& a, const Value& b,
                            int activation = 0);
 

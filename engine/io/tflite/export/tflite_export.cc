@@ -1,6 +1,7 @@
 #include "engine/io/tflite/export/tflite_export.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/tflite/export/cell_writers.h"
@@ -46,8 +47,9 @@ const onnx::LayerWriters& own_writers() {
 std::string export_tflite(const ModelDescription& model, WeightMap weights,
                           const std::map<std::string, std::string>& metadata) {
   const ModelDescription used = used_form(model, weights);
-  const onnx::Graph graph = onnx::export_onnx(used, weights, metadata, own_writers());
-  return GraphWriter(graph).write();
+  onnx::Graph graph = onnx::export_onnx(used, weights, metadata, own_writers());
+  weights.clear();
+  return GraphWriter(std::move(graph)).write();
 }
 
 }  // namespace moil::tflite
