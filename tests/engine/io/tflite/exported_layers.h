@@ -97,6 +97,10 @@ inline void add_arranging(std::map<std::string, ImportedModel>& all) {
   add("image", "slice", {{"axis", whole(1)}, {"start", whole(1)}, {"length", whole(2)}}, kImage);
   add("rows", "slice",
       {{"axis", whole(2)}, {"start", whole(1)}, {"length", whole(2)}, {"step", whole(3)}}, kRows);
+  add("image backwards", "slice",
+      {{"axis", whole(1)}, {"start", whole(3)}, {"length", whole(4)}, {"step", whole(-1)}}, kImage);
+  add("rows backwards", "slice",
+      {{"axis", whole(2)}, {"start", whole(4)}, {"length", whole(2)}, {"step", whole(-3)}}, kRows);
   add("rows", "stack", {}, {{6}, {6}, {6}});
   add("rows", "unstack", {}, kRows);
   for (const char* mode : {"nearest", "linear"})
@@ -114,6 +118,14 @@ inline void add_arranging(std::map<std::string, ImportedModel>& all) {
             kImage);
 }
 
+inline ImportedModel of_positive_numbers(const std::string& type, const Properties& properties) {
+  ImportedModel model = model_of(type, properties, kImage);
+  model.description.layers[0].inputs = {"positive"};
+  model.description.layers.insert(model.description.layers.begin(),
+                                  {"positive", "exp", {"x0"}, {}});
+  return model;
+}
+
 inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
   const auto add = [&](const std::string& type, const Properties& properties = {},
                        const std::string& form = {}) {
@@ -122,10 +134,10 @@ inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
       all[type + " " + name + form] = model_of(type, properties, inputs);
   };
   for (const char* type :
-       {"batch_norm",   "clip",       "dropout",  "elu",        "gelu",        "gelu_tanh",
-        "hard_sigmoid", "hard_swish", "identity", "leaky_relu", "log_softmax", "mish",
-        "prelu",        "reciprocal", "relu",     "relu6",      "scale",       "sigmoid",
-        "silu",         "softmax",    "softplus", "tanh"}) {
+       {"batch_norm", "clip",         "dropout",    "elu",      "exp",        "gelu",
+        "gelu_tanh",  "hard_sigmoid", "hard_swish", "identity", "leaky_relu", "log_softmax",
+        "mish",       "prelu",        "reciprocal", "relu",     "relu6",      "scale",
+        "sigmoid",    "silu",         "softmax",    "softplus", "tanh"}) {
     if (type == std::string("clip")) {
       add("clip", {{"min", -0.3}, {"max", 0.4}});
       add("clip", {{"min", 0.1}}, " below");
@@ -135,6 +147,9 @@ inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
       add(type);
     }
   }
+  for (const auto& [name, exponent] : {std::pair("power square", 2.0), std::pair("power", 0.37)})
+    all[name] = of_positive_numbers("power", {{"exponent", exponent}});
+  all["log"] = of_positive_numbers("log", {});
   add("elu", {{"alpha", 0.4}}, " bent");
   add("leaky_relu", {{"slope", 0.3}}, " steep");
   add("prelu", {{"shared", true}}, " shared");
