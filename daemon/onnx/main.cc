@@ -122,14 +122,15 @@ int main(int argc, char** argv) {
   exporter.add_option("DIR", export_arguments.folder, "Model folder").required();
   exporter.add_option("--out=FILE", export_arguments.file, "File to write").required();
   exporter.add_flag("--tflite", to_tflite,
-                    "TensorFlow Lite, of 32-bit floats, in place of ONNX (docs/tflite.md)");
+                    "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
   DaemonExport for_daemon;
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;
   if (exporter_to.given()) return export_for_daemon(for_daemon);
   try {
-    if (to_tflite) export_arguments.format = moil::FileFormat::kTflite;
+    if (to_tflite || export_arguments.file.ends_with(".tflite"))
+      export_arguments.format = moil::FileFormat::kTflite;
     if (import.given())
       std::printf("%s\n", moil::import_file(import_arguments).c_str());
     else

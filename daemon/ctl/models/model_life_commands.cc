@@ -208,7 +208,7 @@ int export_model(Session& session, const ModelExportOptions& options) {
   NewFile file(options.file);
   const int descriptor = file.descriptor();
   Json params = {{"model", options.model}, {"version", options.version}, {"file", 0}};
-  if (options.to_tflite) params["format"] = "tflite";
+  if (options.to_tflite || options.file.ends_with(".tflite")) params["format"] = "tflite";
   const Json reply = session.call("model.export", params, std::span(&descriptor, 1));
   file.commit();
   if (!session.printed_json(reply))
@@ -258,7 +258,7 @@ void add_model_life_commands(cli::Command group, Action& chosen) {
   command.add_option("VERSION", exported->version, "the active one if left out");
   command.add_option("-o,--out=FILE", exported->file, "the file to write").required();
   command.add_flag("--tflite", exported->to_tflite,
-                   "TensorFlow Lite, of 32-bit floats, in place of ONNX");
+                   "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
 
   const auto pinned = std::make_shared<VersionOptions>();
   command =

@@ -19,16 +19,22 @@ void write_gelu_layer(onnx::LayerWriter& w) {
   w.emit("Gelu", w.inputs(), {}, {{"approximate", std::string(is_approximate ? "tanh" : "none")}});
 }
 
+constexpr std::int64_t kMostSteps = 4096;  // of all recurrent layers
+
 // The model as a network that is used has it; its recurrent layers step by step, for the format's
-// own would remember one sample at the next. Those of sequences of several lengths stay.
+// own would remember one sample at the next. Those of several lengths stay, and of too many steps.
 ModelDescription used_form(const ModelDescription& model, WeightMap& weights) {
   ModelDescription unrolled = model;
   const moil::Graph built = build_graph(model, 1);
+  std::int64_t steps = 0;
   for (const moil::Node& node : built.nodes) {
     if (node.type != "lstm" && node.type != "gru" && node.type != "rnn") continue;
     const auto layer = std::find_if(unrolled.layers.begin(), unrolled.layers.end(),
                                     [&](const auto& l) { return l.name == node.name; });
-    if (!has_lengths(built.input_infos(node))) layer->properties["unroll"] = true;
+    const auto inputs = built.input_infos(node);
+    if (has_lengths(inputs) || inputs[0].dims[1] > kMostSteps - steps) continue;
+    steps += inputs[0].dims[1];
+    layer->properties["unroll"] = true;
   }
   return realize_batch_norm_folding(realize_inference(realize_recurrent(unrolled)), weights);
 }

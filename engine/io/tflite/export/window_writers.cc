@@ -101,25 +101,32 @@ Options convolution_options(GraphWriter& w, const Windows& at, std::int8_t paddi
       number(at[1].dilation), number(at[0].dilation)));
 }
 
+// A line's kernel as an image's of one row.
+Value raised_to_rows(GraphWriter& w, onnx::Tensor kernel) {
+  kernel.dims.insert(kernel.dims.begin() + 2, 1);
+  return w.of("kernel", std::move(kernel));
+}
+
+// No bias is one of zeros.
+int bias_of(GraphWriter& w, std::int64_t outputs) {
+  if (w.has(2)) return w.plain(w.input(2));
+  std::vector<float> zeros(static_cast<std::size_t>(outputs));
+  return w.plain(w.of("bias", onnx::Tensor::of({outputs}, std::move(zeros))));
+}
+
 // Weights [outputs, inputs of a group, (rows,) columns].
 void write_convolution(GraphWriter& w) {
   const Value x = w.input(0);
   Value weights = w.input(1);
-  onnx::Tensor kernel = w.input_constant(1);
-  if (x.rank() == 3) kernel.dims.insert(kernel.dims.begin() + 2, 1);
-  if (kernel.dims.size() != 4) throw Unwritable("its input is neither an image nor a line");
+  const onnx::Tensor& kernel = w.input_constant(1);
+  if (kernel.dims.size() != x.rank()) throw Unwritable("its weights do not fit its input");
   const std::int64_t outputs = kernel.dims[0], channels = x.dims[1],
                      groups = w.node().integer("group", 1);
-  const Ints extents = {weights.dims.begin() + 2, weights.dims.end()};
-  const Windows at = windows_of(w, x, extents);
-  if (x.rank() == 3) weights = w.of("kernel", std::move(kernel));
+  const Windows at = windows_of(w, x, {kernel.dims.begin() + 2, kernel.dims.end()});
+  if (x.rank() == 3) weights = raised_to_rows(w, kernel);
   const bool is_depthwise = groups == channels && groups > 1;
-  const std::vector<int> parts = {
-      w.in_order(weights, is_depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}),
-      w.has(2) ? w.plain(w.input(2))
-               : w.plain(w.of("bias", onnx::Tensor::of(
-                                          {outputs},
-                                          std::vector<float>(static_cast<std::size_t>(outputs)))))};
+  const int filter = w.in_order(weights, is_depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}),
+            bias = bias_of(w, outputs);
   int image = image_of(w, x);
   const std::int8_t padding = pad(w, image, at, 0);
   const int activation = w.take_activation();
@@ -128,8 +135,7 @@ void write_convolution(GraphWriter& w) {
       is_depthwise ? (is_dilated ? ops::kDilatedDepthwise : ops::kDepthwise) : ops::kConvolution;
   const Options options =
       convolution_options(w, at, padding, is_depthwise ? outputs / channels : 0, activation);
-  const int y =
-      w.add(code, {image, parts[0], parts[1]}, {1, at[0].out, at[1].out, outputs}, options);
+  const int y = w.add(code, {image, filter, bias}, {1, at[0].out, at[1].out, outputs}, options);
   w.end(value_of(w, x, y, outputs));
 }
 
@@ -155,48 +161,66 @@ void write_max_pool(GraphWriter& w) {
   w.end(value_of(w, x, pooled(w, ops::kMaxPool, image, at, padding), x.dims[1]));
 }
 
-// By what a mean of all the window, zeros around the image included, must be multiplied: the mean
-// is of those that are there, or that the padding has of itself.
-onnx::Tensor shares_of(const Windows& at, const Windows& given, bool counts_padding) {
-  std::vector<float> factors[2];
-  for (const std::size_t k : {0U, 1U}) {
-    const Window& one = at[k];
-    const std::int64_t first = counts_padding ? 0 : one.before,
-                       last = one.before + one.in + (counts_padding ? given[k].behind : 0);
-    for (std::int64_t i = 0; i < one.out; ++i) {
-      const std::int64_t begin = std::max(i * one.stride, first),
-                         end = std::min(i * one.stride + one.kernel, last);
-      factors[k].push_back(static_cast<float>(one.kernel) / static_cast<float>(end - begin));
+// What a mean counts of its windows: the image, and of the padding what the node asks for.
+struct Counted {
+  Windows at;
+  std::array<std::int64_t, 2> first = {}, last = {};  // of an axis, its padding included
+
+  // pads: what the node asks for.
+  Counted(const Windows& windows, const Ints& pads, bool counts_padding) : at(windows) {
+    const std::size_t axes = pads.size() / 2;
+    for (const std::size_t k : {0U, 1U}) {
+      const bool has_pads = counts_padding && k + axes >= 2;
+      first[k] = has_pads ? 0 : at[k].before;
+      last[k] = at[k].before + at[k].in + (has_pads ? pads[k + 2 * axes - 2] : 0);
     }
   }
-  onnx::Tensor shares = onnx::Tensor::of({1, 1, at[0].out, at[1].out}, {});
-  for (const float row : factors[0])
-    for (const float column : factors[1]) shares.floats.push_back(row * column);
-  return shares;
+  [[nodiscard]] bool is_all() const {
+    for (const std::size_t k : {0U, 1U})
+      if (first[k] > 0 || at[k].before + at[k].in + at[k].behind > last[k]) return false;
+    return true;
+  }
+  // By what the mean of a whole window must be multiplied; [1, 1, rows, columns].
+  [[nodiscard]] onnx::Tensor shares() const {
+    std::vector<float> factors[2];
+    for (const std::size_t k : {0U, 1U})
+      for (std::int64_t i = 0; i < at[k].out; ++i) {
+        const std::int64_t begin = std::max(i * at[k].stride, first[k]),
+                           end = std::min(i * at[k].stride + at[k].kernel, last[k]);
+        factors[k].push_back(static_cast<float>(at[k].kernel) / static_cast<float>(end - begin));
+      }
+    onnx::Tensor shares = onnx::Tensor::of({1, 1, at[0].out, at[1].out}, {});
+    for (const float row : factors[0])
+      for (const float column : factors[1]) shares.floats.push_back(row * column);
+    return shares;
+  }
+};
+
+// The mean of zeros and all, times what makes one of those that are counted of it.
+Value corrected_mean(GraphWriter& w, const Value& x, const Windows& at, const Counted& counted) {
+  constexpr std::int64_t kMostPixels = std::int64_t{1} << 24;
+  if (!counted.is_all() && at[0].out > kMostPixels / at[1].out)
+    throw Unwritable("its result has too many pixels");
+  const int image = padded(w, image_of(w, x), at, 0);
+  const int mean = pooled(w, ops::kAveragePool, image, at, kValid);
+  const Value y = value_of(w, x, mean, x.dims[1]);
+  if (counted.is_all()) return y;
+  onnx::Tensor shares = counted.shares();
+  if (x.rank() == 3) shares.dims.erase(shares.dims.begin() + 2);
+  return binary(w, ops::kMul, y, w.of("shares", std::move(shares)));
 }
 
 void write_average_pool(GraphWriter& w) {
   const Value x = w.input(0);
   const Ints kernel = w.node().integers("kernel_shape");
-  const bool counts_padding = w.node().integer("count_include_pad", 0) != 0;
   const Windows at = windows_of(w, x, kernel);
-  Windows given = at;  // the padding as it was asked for
-  const Ints pads = w.node().integers("pads", Ints(2 * kernel.size(), 0));
-  for (std::size_t k = 0; k < kernel.size(); ++k)
-    given[2 - kernel.size() + k].behind = pads[kernel.size() + k];
-  onnx::Tensor shares = shares_of(at, given, counts_padding);
-  const bool is_plain = std::all_of(shares.floats.begin(), shares.floats.end(),
-                                    [](float share) { return share == 1; });
-  int image = image_of(w, x);
-  const bool leaves_out = is_same(at) && !counts_padding;
-  if (!leaves_out) image = padded(w, image, at, 0);
-  Value y = value_of(w, x, pooled(w, ops::kAveragePool, image, at, leaves_out ? kSame : kValid),
-                     x.dims[1]);
-  if (!leaves_out && !is_plain) {
-    if (x.rank() == 3) shares.dims.erase(shares.dims.begin() + 2);
-    y = binary(w, ops::kMul, y, w.of("shares", std::move(shares)));
+  const bool counts_padding = w.node().integer("count_include_pad", 0) != 0;
+  if (is_same(at) && !counts_padding) {  // which leaves zeros out by itself
+    const int mean = pooled(w, ops::kAveragePool, image_of(w, x), at, kSame);
+    return w.end(value_of(w, x, mean, x.dims[1]));
   }
-  w.end(y);
+  const Ints pads = w.node().integers("pads", Ints(2 * kernel.size(), 0));
+  w.end(corrected_mean(w, x, at, Counted(at, pads, counts_padding)));
 }
 
 void write_response_norm(GraphWriter& w) {

@@ -225,6 +225,8 @@ inline std::map<std::string, ImportedModel> exported_layers() {
   all["embedding"] = words_model();
   all["max_pool with gaps"] =
       model_of("max_pool", {{"kernel", whole(2)}, {"dilation", whole(2)}}, kImage);
+  all["slice of six axes"] = model_of("slice", {{"length", whole(1)}}, {{2, 2, 2, 2, 2}});
+  all["rnn of too many steps"] = model_of("rnn", {{"units", whole(2)}}, {{5000, 3}});
   all["resize to the next pixel"] =
       model_of("resize", {{"size", numbers({14, 12})}, {"rounding", std::string("ceil")}}, kImage);
   const std::map<std::string, std::string> types = {{"attention", "multi_head_attention"},

@@ -22,11 +22,13 @@ std::string type_of(const std::string& name) { return name.substr(0, name.find('
 
 // The format has nothing for them.
 bool is_refused(const std::string& name) {
+  static const std::set<std::string> kOthers = {"max_pool with gaps", "resize to the next pixel",
+                                                "rnn of too many steps", "slice of six axes"};
   const std::string type = type_of(name);
   const bool is_recurrent = type == "gru" || type == "lstm" || type == "rnn";
-  return (is_recurrent && name.ends_with("by lengths")) || name == "max_pool with gaps" ||
-         name == "resize to the next pixel";
+  return (is_recurrent && name.ends_with("by lengths")) || kOthers.contains(name);
 }
+
 // What a network has in training alone; ONNX has nothing for it, either.
 const std::set<std::string> kTrainingTypes = {"huber",
                                               "mse",
