@@ -112,15 +112,8 @@ struct Cut {
   }
 };
 
-// Runtimes cut and pad no more axes.
-void require_few_axes(const Value& x) {
-  constexpr std::size_t kMost = 5;
-  if (x.rank() > kMost) throw Unwritable("it has " + std::to_string(x.rank()) + " axes");
-}
-
 void write_slice(GraphWriter& w) {
   const Value x = w.input(0);
-  require_few_axes(x);
   const Ints starts = w.input_ints(1), ends = w.input_ints(2),
              axes = w.has(3) ? w.input_ints(3) : plain_order(starts.size()),
              steps = w.has(4) ? w.input_ints(4) : Ints(starts.size(), 1);
@@ -150,7 +143,8 @@ void write_padding(GraphWriter& w) {
   const float value = w.has(2) ? w.input_constant(2).floats.at(0) : 0;
   if (w.node().word("mode", "constant") != "constant" || pads.size() != 2 * x.rank())
     throw Unwritable("its padding is not of one number");
-  require_few_axes(x);
+  constexpr std::size_t kMostAxes = 5;  // that LiteRT pads
+  if (x.rank() > kMostAxes) throw Unwritable("it has six axes");
   const int from = w.in_order(x, x.order);
   Ints dims = w.tensor_dims(from), sides;
   Value y = x;

@@ -97,6 +97,11 @@ inline void add_arranging(std::map<std::string, ImportedModel>& all) {
   add("image", "slice", {{"axis", whole(1)}, {"start", whole(1)}, {"length", whole(2)}}, kImage);
   add("rows", "slice",
       {{"axis", whole(2)}, {"start", whole(1)}, {"length", whole(2)}, {"step", whole(3)}}, kRows);
+  const Shapes six = {{2, 3, 2, 3, 2}};
+  add("six axes", "slice", {{"length", whole(1)}}, six);
+  add("six axes", "permute", {{"order", numbers({0, 5, 4, 2, 3, 1})}}, six);
+  add("six axes", "pad", {{"begin", numbers({0, 1, 0, 0, 1})}, {"end", numbers({0, 0, 0, 1, 0})}},
+      six);
   add("image backwards", "slice",
       {{"axis", whole(1)}, {"start", whole(3)}, {"length", whole(4)}, {"step", whole(-1)}}, kImage);
   add("rows backwards", "slice",
@@ -225,7 +230,6 @@ inline std::map<std::string, ImportedModel> exported_layers() {
   all["embedding"] = words_model();
   all["max_pool with gaps"] =
       model_of("max_pool", {{"kernel", whole(2)}, {"dilation", whole(2)}}, kImage);
-  all["slice of six axes"] = model_of("slice", {{"length", whole(1)}}, {{2, 2, 2, 2, 2}});
   all["rnn of too many steps"] = model_of("rnn", {{"units", whole(2)}}, {{5000, 3}});
   all["resize to the next pixel"] =
       model_of("resize", {{"size", numbers({14, 12})}, {"rounding", std::string("ceil")}}, kImage);

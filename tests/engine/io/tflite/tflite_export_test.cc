@@ -22,8 +22,8 @@ std::string type_of(const std::string& name) { return name.substr(0, name.find('
 
 // The format has nothing for them.
 bool is_refused(const std::string& name) {
-  static const std::set<std::string> kOthers = {"max_pool with gaps", "resize to the next pixel",
-                                                "rnn of too many steps", "slice of six axes"};
+  static const std::set<std::string> kOthers = {
+      "max_pool with gaps", "pad six axes", "resize to the next pixel", "rnn of too many steps"};
   const std::string type = type_of(name);
   const bool is_recurrent = type == "gru" || type == "lstm" || type == "rnn";
   return (is_recurrent && name.ends_with("by lengths")) || kOthers.contains(name);
