@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Callable
 
 
 class NotToBeHad(RuntimeError):
@@ -37,6 +39,21 @@ def python_with(place: Path, packages: list[str], modules: str, name: str) -> Pa
     if not _works(python, modules):
         raise NotToBeHad(f"{name} is installed and does not start")
     return python
+
+
+LITERT = "import numpy, ai_edge_litert.interpreter, safetensors.numpy"  # what runs it
+
+
+def use_litert(build: Path, arguments: list[str], before: Callable[[Path], None] = lambda python: None) -> None:
+    """Goes on in a Python that has LITERT: this one, or the build folder's, which `before` is told of."""
+    try:
+        exec(LITERT, {})
+        return
+    except ImportError:
+        pass
+    python = python_with(build / "litert", ["ai-edge-litert>=1.2,<3", "numpy", "safetensors"], LITERT, "LiteRT")
+    before(python)
+    os.execv(python, [str(python), "-B", *arguments])
 
 
 ONNX_RUNTIME = "import numpy, onnx, onnxruntime"  # what it runs

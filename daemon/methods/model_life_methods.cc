@@ -129,13 +129,20 @@ struct ExportParams {
   std::string model;
   std::int64_t version = 0;  // 0: the active one
   int file = 0;              // index of the descriptors sent along
+  std::string format = "onnx";
 };
+
+std::optional<std::string> check_format(const std::string& format) {
+  if (format == "onnx" || format == "tflite") return std::nullopt;
+  return "expected \"onnx\" or \"tflite\"; found \"" + format + "\"";
+}
 
 const Fields<ExportParams>& fields_of(const ExportParams*) {
   static const Fields<ExportParams> table = {
       field("model", &ExportParams::model, Need::kRequired, check_name),
       field("version", &ExportParams::version),
       field("file", &ExportParams::file, Need::kRequired),
+      field("format", &ExportParams::format, Need::kOptional, check_format),
   };
   return table;
 }
@@ -162,7 +169,8 @@ void export_model(const ExportParams& params, Call& call, const Responder& respo
   };
   answer.error = [responder](std::exception_ptr error) { responder.error(rpc_error(error)); };
   answer.whose = responder;
-  calls.start(command.export_onnx(layout.version(version.model, version.version), file->get()),
+  calls.start(command.export_model(layout.version(version.model, version.version), file->get(),
+                                   params.format),
               std::move(answer));
 }
 
@@ -173,8 +181,8 @@ MethodTable model_life_methods(const Parts& by) {
   return {
       {"model.diff", "0.2", Role::kLabel, "what tells two versions apart", Lane::kWorker, by(diff),
        std::chrono::minutes(5)},
-      {"model.export", "0.2", Role::kLabel, "write a version as ONNX", Lane::kWorker,
-       by(export_model), std::chrono::minutes(10), 1},
+      {"model.export", "0.2", Role::kLabel, "write a version as ONNX or TensorFlow Lite",
+       Lane::kWorker, by(export_model), std::chrono::minutes(10), 1},
   };
 }
 

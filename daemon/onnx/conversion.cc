@@ -27,6 +27,7 @@
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/io/tflite/export/tflite_export.h"
 #include "engine/io/tflite/tflite_reader.h"
 #include "engine/model/graph.h"
 #include "engine/model/preparation.h"
@@ -288,12 +289,15 @@ std::string import_file(const ImportArguments& a) {
 
 namespace {
 
-onnx::Graph graph_of(const night::ModelBundle& bundle) {
+// Of the model's file in this format.
+std::string bytes_of(const night::ModelBundle& bundle, FileFormat format) {
   std::map<std::string, std::string> metadata = {
       {kLabelsKey, json(bundle.labels).dump()}, {kPreprocessingKey, bundle.kind->to_json().dump()}};
   if (bundle.task->name() != "classify") metadata[kTaskKey] = bundle.task->to_json().dump();
   if (bundle.calibration) metadata[kCalibrationKey] = night::to_json(*bundle.calibration).dump();
-  return onnx::export_onnx(bundle.description, bundle.weights, std::move(metadata));
+  if (format == FileFormat::kTflite)
+    return tflite::export_tflite(bundle.description, bundle.weights, metadata);
+  return onnx::format_onnx(onnx::export_onnx(bundle.description, bundle.weights, metadata));
 }
 
 void replace_content(int descriptor, std::string_view bytes) {
@@ -317,15 +321,15 @@ void replace_content(int descriptor, std::string_view bytes) {
 
 std::string export_file(const ExportArguments& a) {
   const night::ModelBundle bundle = night::read_model_folder(a.folder);
-  onnx::write_onnx(a.file, graph_of(bundle));
+  write_file_atomic(a.file, bytes_of(bundle, a.format));
   publish(a.file);
   return bundle.description.name + ": " + counted(bundle.description, bundle.weights) + "; in " +
          a.file;
 }
 
-Exported export_to(const std::string& folder, int descriptor) {
+Exported export_to(const std::string& folder, int descriptor, FileFormat format) {
   const night::ModelBundle bundle = night::read_model_folder(folder);
-  const std::string bytes = onnx::format_onnx(graph_of(bundle));
+  const std::string bytes = bytes_of(bundle, format);
   replace_content(descriptor, bytes);
   return {bundle.description.name + ": " + counted(bundle.description, bundle.weights),
           bytes.size()};

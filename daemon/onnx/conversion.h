@@ -1,5 +1,5 @@
 // What moil-onnx does: from ONNX and TensorFlow Lite files to model folders
-// (daemon/models/model_folder.h), and to ONNX files.
+// (daemon/models/model_folder.h), and back.
 //
 // Labels, preprocessing, the task and what probabilities mean travel as metadata of the file:
 // "moil.labels", a JSON list, and "moil.preprocessing", "moil.task" and "moil.calibration", JSON
@@ -27,8 +27,11 @@ struct ImportArguments {
   std::vector<std::int64_t> input_dims;
 };
 
+enum class FileFormat { kOnnx, kTflite };
+
 struct ExportArguments {
   std::string folder, file;
+  FileFormat format = FileFormat::kOnnx;
 };
 
 // Make what they name and say in a line what it is. Throw what reading, importing and writing
@@ -43,6 +46,6 @@ struct Exported {
 };
 // The same, to a regular file that is open for writing, in place of what it holds; made durable.
 // kInvalidArgument for another descriptor; kIo, DiskFull.
-Exported export_to(const std::string& folder, int descriptor);
+Exported export_to(const std::string& folder, int descriptor, FileFormat format);
 
 }  // namespace moil

@@ -1,5 +1,5 @@
-// moil-onnx: models from and to other tools, as ONNX files; for people, and for the daemon
-// (model.export, daemon/spec/worker_protocol.h).
+// moil-onnx: models from and to other tools, as ONNX and TensorFlow Lite files; for people, and for
+// the daemon (model.export, daemon/spec/worker_protocol.h).
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -68,7 +68,7 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
 }
 
 struct DaemonExport {
-  std::string folder;
+  std::string folder, format = "onnx";
   int descriptor = -1, reply = -1;
 };
 
@@ -79,6 +79,8 @@ moil::cli::Command add_daemon_export(moil::cli::Command app, DaemonExport& to) {
   command.add_option("--reply", to.reply, "Descriptor for the answer").required();
   command.add_option("--model-folder", to.folder, "Model folder").required();
   command.add_option("--descriptor", to.descriptor, "The file's").required();
+  command.add_option("--format", to.format, "The file's")
+      .check(moil::cli::one_of({"onnx", "tflite"}));
   return command;
 }
 
@@ -90,7 +92,8 @@ int export_for_daemon(const DaemonExport& to) {
   try {
     const std::string missing = moil::worker::confine(moil::worker::needs_of_model(to.folder));
     if (!missing.empty()) std::fprintf(stderr, "moil-onnx: %s\n", missing.c_str());
-    const moil::Exported exported = moil::export_to(to.folder, to.descriptor);
+    const auto format = to.format == "tflite" ? moil::FileFormat::kTflite : moil::FileFormat::kOnnx;
+    const moil::Exported exported = moil::export_to(to.folder, to.descriptor, format);
     moil::daemon::write_reply(to.reply, {{"summary", exported.summary}, {"bytes", exported.bytes}});
     events.result();
     return moil::daemon::kExitDone;
@@ -107,22 +110,27 @@ int export_for_daemon(const DaemonExport& to) {
 
 int main(int argc, char** argv) {
   moil::cli::Program app(
-      "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there as "
-      "ONNX.",
+      "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there.",
       "moil-onnx", moil::kVersion);
   app.require_subcommand(1);
   moil::ImportArguments import_arguments;
   moil::cli::Command import = add_import(app, import_arguments);
   moil::ExportArguments export_arguments;
-  moil::cli::Command exporter = app.add_subcommand("export", "Model folder to ONNX file");
+  bool to_tflite = false;
+  moil::cli::Command exporter =
+      app.add_subcommand("export", "Model folder to ONNX or TensorFlow Lite file");
   exporter.add_option("DIR", export_arguments.folder, "Model folder").required();
   exporter.add_option("--out=FILE", export_arguments.file, "File to write").required();
+  exporter.add_flag("--tflite", to_tflite,
+                    "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
   DaemonExport for_daemon;
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;
   if (exporter_to.given()) return export_for_daemon(for_daemon);
   try {
+    if (to_tflite || export_arguments.file.ends_with(".tflite"))
+      export_arguments.format = moil::FileFormat::kTflite;
     if (import.given())
       std::printf("%s\n", moil::import_file(import_arguments).c_str());
     else

@@ -20,6 +20,7 @@
 //   moil-worker restore --reply DESCRIPTOR --state-dir STATE --from DESCRIPTOR
 //   moil-worker diff --reply DESCRIPTOR --model-folder FOLDER --other FOLDER
 //   moil-onnx export-to --reply DESCRIPTOR --model-folder FOLDER --descriptor DESCRIPTOR
+//                       [--format onnx|tflite]
 //
 // with stdin from /dev/null and stderr to the log. The worker writes events to stdout, one JSON
 // object a line with a member "event", of at most kMostLineBytes (a longer line is skipped):

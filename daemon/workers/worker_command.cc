@@ -150,10 +150,11 @@ ProcessOptions WorkerCommand::restore(int from) const {
   return process;
 }
 
-ProcessOptions WorkerCommand::export_onnx(const std::filesystem::path& model, int file) const {
+ProcessOptions WorkerCommand::export_model(const std::filesystem::path& model, int file,
+                                           const std::string& format) const {
   const auto program = std::filesystem::path(program_).parent_path() / "moil-onnx";
   ProcessOptions process = options({program.string(), "export-to", "--model-folder", model.string(),
-                                    "--descriptor", std::to_string(file)},
+                                    "--descriptor", std::to_string(file), "--format", format},
                                    1);
   process.keep_open.push_back(file);
   return process;

@@ -69,8 +69,9 @@ class WorkerCommand {
   ProcessOptions backup(const std::filesystem::path& scratch, int to) const;
   ProcessOptions restore(int from) const;
   // By moil-onnx beside the worker, so that a night links no parser of ONNX. file: a descriptor
-  // open for writing; it must stay open until the program was started.
-  ProcessOptions export_onnx(const std::filesystem::path& model, int file) const;
+  // open for writing; it must stay open until the program was started. format: "onnx" or "tflite".
+  ProcessOptions export_model(const std::filesystem::path& model, int file,
+                              const std::string& format) const;
   // Of what nobody waits for.
   ProcessOptions in_background(ProcessOptions process) const;
   int default_threads() const;

@@ -179,9 +179,9 @@ class Methods(ABC):
         """model.diff: what tells two versions apart (role label, since 0.2)."""
         return self.ask("model.diff", {"a": a, "b": b, "model": model, **_given({"from": from_})})
 
-    def model_export(self, *, file: int, model: str, version: int | None = None, descriptors: Sequence[int] = ()) -> Json:
-        """model.export: write a version as ONNX (role label, since 0.2)."""
-        return self.ask("model.export", {"file": file, "model": model, **_given({"version": version})}, descriptors)
+    def model_export(self, *, file: int, model: str, format: str | None = None, version: int | None = None, descriptors: Sequence[int] = ()) -> Json:
+        """model.export: write a version as ONNX or TensorFlow Lite (role label, since 0.2)."""
+        return self.ask("model.export", {"file": file, "model": model, **_given({"format": format, "version": version})}, descriptors)
 
     def pack_import(self, *, files: Any, name: str, path: str | None = None, descriptors: Sequence[int] = ()) -> Json:
         """pack.import: copy a global pack into the state folder (role admin, since 0.2)."""

@@ -79,22 +79,26 @@ class LifeTest(EachTest):
         self.assertAlmostEqual(right / samples["global_validation"], job["result"]["global_after"], places=6)
         self.assertIn("bit-identical", self.ctl.text("model", "diff", MODEL, "1", "2"))
 
-        file = self.folder / "model.onnx"
-        exported = self.ctl.json("model", "export", MODEL, "-o", file)
-        self.assertEqual(exported["bytes"], file.stat().st_size)
-        self.assertEqual([f.name for f in self.folder.glob("model.onnx*")], ["model.onnx"])
-        run([program("moil-onnx"), "import", file, "--out", self.folder / "back"])
-        self.ctl.import_model(self.folder / "back", "back")
-        image = next(iter(self.world.place.held_out[SETTINGS.local_classes[0]]))
-        said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, "back")]
-        self.assertEqual(said[0][0]["label"], said[1][0]["label"])
-        self.assertAlmostEqual(said[0][0]["probability"], said[1][0]["probability"], places=5)
-        models = self.daemon.state / "models"
-        calibrations = [(models / version / "calibration.json").read_text() for version in (f"{MODEL}/2", "back/1")]
-        self.assertEqual(*map(json.loads, calibrations))
+        for form in ("onnx", "tflite"):
+            self.export_comes_back(form)
         with self.assertRaises(ProgramError):
             self.ctl.json("model", "export", MODEL, "9", "-o", self.folder / "none.onnx")
         self.assertEqual(list(self.folder.glob("none.onnx*")), [])
+
+    def export_comes_back(self, form: str) -> None:
+        file, back = self.folder / f"model.{form}", f"back-{form}"
+        exported = self.ctl.json("model", "export", MODEL, "-o", file)
+        self.assertEqual(exported["bytes"], file.stat().st_size)
+        self.assertEqual([f.name for f in self.folder.glob(f"{file.name}*")], [file.name])
+        run([program("moil-onnx"), "import", file, "--out", self.folder / back])
+        self.ctl.import_model(self.folder / back, back)
+        image = next(iter(self.world.place.held_out[SETTINGS.local_classes[0]]))
+        said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, back)]
+        self.assertEqual(said[0][0]["label"], said[1][0]["label"])
+        self.assertAlmostEqual(said[0][0]["probability"], said[1][0]["probability"], places=5)
+        models = self.daemon.state / "models"
+        calibrations = [(models / version / "calibration.json").read_text() for version in (f"{MODEL}/2", f"{back}/1")]
+        self.assertEqual(*map(json.loads, calibrations))
 
     def test_the_same_night_after_a_rollback_is_held_back(self) -> None:
         weights = weights_digest(self.daemon.state, self.night())

@@ -13,6 +13,7 @@
 #include "engine/io/onnx/onnx_import.h"
 #include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
+#include "engine/io/tflite/export/tflite_export.h"
 #include "engine/io/tflite/tflite_reader.h"
 #include "engine/model/preparation.h"
 #include "engine/run/network.h"
@@ -114,6 +115,18 @@ void check_export(const onnx::ImportedModel& model) {
     require(same_bits(weight, again.weights.at(name)), "and their values");
 }
 
+// What is written is a file, of which the importer may not know every operator; extents may be more
+// than the format has numbers for.
+void check_lite_export(const onnx::ImportedModel& model) {
+  try {
+    const std::string bytes = tflite::export_tflite(model.description, model.weights);
+    (void)tflite::parse_tflite({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  } catch (const Error& e) {
+    require(e.code() == ErrorCode::kUnimplemented || e.code() == ErrorCode::kResourceExhausted,
+            e.what());
+  }
+}
+
 // Limits of the plan (sizes, shapes) are errors; what was planned must compute.
 void check_network(onnx::ImportedModel model) {
   if (model.description.layers.size() > kMostLayersPlanned) return;
@@ -137,6 +150,7 @@ void try_model(const onnx::ImportedModel& model) {
   check_weights(model);
   check_json(model.description);
   check_export(model);
+  check_lite_export(model);
   check_network(model);
 }
 

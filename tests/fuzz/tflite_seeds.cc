@@ -12,7 +12,8 @@ std::map<std::string, std::string> tflite_seeds() {
           {"bytes", small_classifier(Kept::kBytes, tflite::file::TensorType::UINT8)},
           {"channels", small_classifier(Kept::kBytesOfChannels)},
           {"arrangement", tflite::test::small_arrangement()},
-          {"spectrum", tflite::test::small_spectrum()}};
+          {"spectrum", tflite::test::small_spectrum()},
+          {"export", tflite::test::small_export()}};
 }
 
 }  // namespace moil::test

@@ -176,6 +176,7 @@ struct ModelExportOptions {
   std::string model;
   std::int64_t version = 0;
   std::string file;
+  bool to_tflite = false;
 };
 
 // A file that takes another's place once it is whole.
@@ -206,9 +207,9 @@ class NewFile {
 int export_model(Session& session, const ModelExportOptions& options) {
   NewFile file(options.file);
   const int descriptor = file.descriptor();
-  const Json reply = session.call(
-      "model.export", {{"model", options.model}, {"version", options.version}, {"file", 0}},
-      std::span(&descriptor, 1));
+  Json params = {{"model", options.model}, {"version", options.version}, {"file", 0}};
+  if (options.to_tflite || options.file.ends_with(".tflite")) params["format"] = "tflite";
+  const Json reply = session.call("model.export", params, std::span(&descriptor, 1));
   file.commit();
   if (!session.printed_json(reply))
     session.console.print(version_title(reply) + " exported: " + cell(reply["summary"]) + "; in " +
@@ -251,10 +252,13 @@ void add_model_life_commands(cli::Command group, Action& chosen) {
   command.add_option("B", compared->b, "another one").required();
 
   const auto exported = std::make_shared<ModelExportOptions>();
-  command = add_command(group, "export", "write a version as ONNX", chosen, exported, export_model);
+  command = add_command(group, "export", "write a version as ONNX or TensorFlow Lite", chosen,
+                        exported, export_model);
   command.add_option("MODEL", exported->model).required();
   command.add_option("VERSION", exported->version, "the active one if left out");
   command.add_option("-o,--out=FILE", exported->file, "the file to write").required();
+  command.add_flag("--tflite", exported->to_tflite,
+                   "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
 
   const auto pinned = std::make_shared<VersionOptions>();
   command =

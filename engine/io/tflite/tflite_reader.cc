@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "engine/io/onnx/problems.h"
 #include "engine/io/onnx/utf8.h"
+#include "engine/io/tflite/metadata.h"
 #include "engine/io/tflite/operators.h"
 
 namespace moil::tflite {
@@ -64,6 +65,7 @@ std::string called(const file::OperatorCode& code) {
 onnx::Graph translated(std::span<const std::uint8_t> bytes, const file::Model& model) {
   Translator translator(bytes, model);
   translator.begin();
+  translator.graph().metadata = metadata_of(model);
   onnx::Problems problems;
   const auto& operators = *model.subgraphs()->Get(0)->operators();
   for (const file::Operator* op : operators) {

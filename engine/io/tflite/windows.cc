@@ -1,4 +1,6 @@
 // Convolutions, pools, padding, and images of another size. The channels of the file are last.
+#include <numeric>
+
 #include "engine/io/tflite/operators.h"
 
 namespace moil::tflite {
@@ -55,24 +57,38 @@ void translate_pool(Translator& t) {
 }
 
 // [[before, behind], ...] of each axis, as ONNX has it.
-std::string paddings_of(Translator& t) {
+std::string paddings_of(Translator& t, const Ints& order) {
   const Ints pairs = t.input_ints(1);
+  if (pairs.size() != 2 * order.size()) throw Untranslatable("its padding does not fit its input");
   Ints pads;
   for (const std::size_t side : {0U, 1U})
-    for (std::size_t k = side; k < pairs.size(); k += 2) pads.push_back(pairs[k]);
+    for (const std::int64_t axis : order)
+      pads.push_back(pairs[2 * static_cast<std::size_t>(axis) + side]);
   return t.ints(pads);
 }
 
-void translate_padding(Translator& t) {
-  std::vector<std::string> inputs = {t.input(0), paddings_of(t)};
+// Of an image as of one with its channels first, so that an input that is padded is one, too.
+void pad(Translator& t, const std::string& mode) {
+  const std::size_t rank = t.input_dims(0).size();
+  const bool is_image = rank == 4;
+  Ints order = {0, 3, 1, 2};
+  if (!is_image) order.resize(rank), std::iota(order.begin(), order.end(), 0);
+  const std::string x = is_image ? t.to_channels(t.input(0)) : t.input(0);
+  std::vector<std::string> inputs = {x, paddings_of(t, order)};
   if (t.has(2)) inputs.push_back(t.input(2));
-  t.end("Pad", inputs, {{"mode", std::string("constant")}});
+  const std::map<std::string, onnx::Attribute> attributes = {{"mode", mode}};
+  if (is_image)
+    t.end_in_last(t.add("Pad", inputs, attributes));
+  else
+    t.end("Pad", inputs, attributes);
 }
+
+void translate_padding(Translator& t) { pad(t, "constant"); }
 
 void translate_mirror(Translator& t) {
   if (t.options<file::MirrorPadOptions>().mode() != 0)
     throw Untranslatable("it mirrors the edge itself");
-  t.end("Pad", {t.input(0), paddings_of(t)}, {{"mode", std::string("reflect")}});
+  pad(t, "reflect");
 }
 
 std::string coordinates(bool aligns_corners, bool half_pixel_centers) {
@@ -89,13 +105,26 @@ void resize(Translator& t, const std::string& mode, const Options& options) {
       {"mode", mode},
       {"coordinate_transformation_mode",
        coordinates(options.aligns_corners(), options.half_pixel_centers())}};
-  if (mode == "nearest")
-    attributes["nearest_mode"] =
-        std::string(options.aligns_corners() ? "round_prefer_ceil" : "floor");
+  if (mode == "nearest") {
+    const bool rounds = options.aligns_corners() || options.half_pixel_centers();
+    attributes["nearest_mode"] = std::string(rounds ? "round_prefer_ceil" : "floor");
+  }
   const std::string y =
       t.add("Resize", {t.to_channels(t.input(0)), "", "", t.ints({x[0], x[3], size[0], size[1]})},
             std::move(attributes));
   t.end_in_last(y);
+}
+
+// The format's factor is of each channel, ONNX's of all.
+void translate_response_norm(Translator& t) {
+  require_image(t);
+  const auto& options = t.options<file::ResponseNormOptions>();
+  const std::int64_t size = 2 * std::int64_t{options.radius()} + 1;
+  t.end_in_last(t.add("LRN", {t.to_channels(t.input(0))},
+                      {{"size", size},
+                       {"alpha", double{options.alpha()} * static_cast<double>(size)},
+                       {"beta", double{options.beta()}},
+                       {"bias", double{options.bias()}}}));
 }
 
 void translate_bilinear(Translator& t) {
@@ -112,6 +141,7 @@ void add_windows(OperatorKinds& kinds) {
   kinds.insert({{1, {"AVERAGE_POOL_2D", translate_pool<true>}},
                 {3, {"CONV_2D", translate_convolution}},
                 {4, {"DEPTHWISE_CONV_2D", translate_depthwise}},
+                {13, {"LOCAL_RESPONSE_NORMALIZATION", translate_response_norm}},
                 {17, {"MAX_POOL_2D", translate_pool<false>}},
                 {23, {"RESIZE_BILINEAR", translate_bilinear}},
                 {34, {"PAD", translate_padding}},

@@ -65,6 +65,8 @@ TEST_F(ModelLife, VersionsOfNoCommonNightAreComparedByTheirOwn) {
 TEST_F(ModelLife, AnExportNeedsAFileToWriteTo) {
   EXPECT_THAT(pointers("model.export", {{"model", "digits"}, {"file", 0}}),
               ::testing::ElementsAre("/file"));
+  EXPECT_THAT(pointers("model.export", {{"model", "digits"}, {"file", 0}, {"format", "keras"}}),
+              ::testing::ElementsAre("/format"));
 }
 
 // --- going back ---------------------------------------------------------------------------------

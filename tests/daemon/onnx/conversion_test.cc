@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/files/file.h"
+#include "daemon/models/model_folder.h"
+#include "datasets/kinds/image/image_kind.h"
 #include "engine/io/onnx/export/onnx_export.h"
 #include "engine/io/onnx/onnx_writer.h"
 #include "engine/model/initial_weights.h"
@@ -92,6 +95,78 @@ TEST(OnnxConversion, WhatIsGuessedIsSaid) {
   const Imported numbers = imported("[7]");
   EXPECT_EQ(numbers.kind->name(), "rows");
   EXPECT_THAT(numbers.said, HasSubstr("taken for numbers"));
+}
+
+data::KindPtr small_images() {
+  data::Preprocessing images;
+  images.height = images.width = 8;
+  images.mean.assign(3, 127);
+  images.stddev.assign(3, 128);
+  return data::image_kind(images);
+}
+
+// A tagger of three classes with a calibration, in a folder.
+std::string tagger_in(const TempFolder& folder) {
+  night::ModelBundle bundle;
+  bundle.description = complete_model(parse_model(
+      R"({"format":"moil-model","version":1,"name":"tagger","inputs":[{"name":"in","dims":[3,8,8]}],
+      "layers":[{"name":"edges","type":"conv2d","inputs":["in"],
+                 "properties":{"kernel":3,"padding":1,"stride":2,"out_channels":4}},
+      {"name":"mean","type":"global_average_pool","inputs":["edges"]},
+      {"name":"classifier","type":"fully_connected","inputs":["mean"],"properties":{"units":3}},
+      {"name":"shares","type":"sigmoid","inputs":["classifier"]}],"outputs":["shares"]})"));
+  bundle.weights = initial_weights(build_graph(bundle.description, 1), 3);
+  bundle.labels = {"cat", "dog", "Größe"};
+  bundle.kind = small_images();
+  bundle.task = task_from_json({{"task", "tag"}});
+  bundle.calibration = night::Calibration{1.5, 0.25, 40};
+  night::write_model_folder(folder / "tagger", bundle);
+  return folder / "tagger";
+}
+
+TEST(OnnxConversion, WhatBelongsToAModelTravelsInBothFormats) {
+  for (const FileFormat format : {FileFormat::kOnnx, FileFormat::kTflite}) {
+    const TempFolder folder;
+    const std::string model = tagger_in(folder), file = folder / "file";
+    EXPECT_THAT(export_file({model, file, format}), HasSubstr("tagger: 4 layers, 127 weights"));
+    ImportArguments arguments;
+    arguments.file = file;
+    arguments.folder = folder / "again";
+    (void)import_file(arguments);
+    const night::ModelBundle before = night::read_model_folder(model),
+                             after = night::read_model_folder(folder / "again");
+    EXPECT_EQ(after.labels, before.labels);
+    EXPECT_EQ(after.kind->to_json(), before.kind->to_json());
+    EXPECT_EQ(after.task->to_json(), before.task->to_json());
+    EXPECT_EQ(after.calibration, before.calibration);
+    EXPECT_EQ(after.description.name, before.description.name);
+    EXPECT_EQ(after.weights.at("classifier.weight").data,
+              before.weights.at("classifier.weight").data);
+  }
+}
+
+TEST(OnnxConversion, WhatCannotBeWrittenLeavesTheFileThatWasThere) {
+  const TempFolder folder;
+  night::ModelBundle bundle;
+  bundle.description = complete_model(parse_model(
+      R"({"format":"moil-model","version":1,"name":"gaps","inputs":[{"name":"in","dims":[3,8,8]}],
+      "layers":[{"name":"pool","type":"max_pool","inputs":["in"],
+                 "properties":{"kernel":2,"dilation":2}},
+      {"name":"flat","type":"flatten","inputs":["pool"]},
+      {"name":"classifier","type":"fully_connected","inputs":["flat"],"properties":{"units":2}}],
+      "outputs":["classifier"]})"));
+  bundle.weights = initial_weights(build_graph(bundle.description, 1), 3);
+  bundle.labels = {"a", "b"};
+  bundle.kind = small_images();
+  night::write_model_folder(folder / "gaps", bundle);
+  const std::string file = folder / "gaps.tflite";
+  write_file_atomic(file, std::string("before"));
+  std::string why;
+  const auto write = [&] { (void)export_file({folder / "gaps", file, FileFormat::kTflite}); };
+  EXPECT_EQ(error_of(write, &why), ErrorCode::kUnimplemented);
+  EXPECT_THAT(why, HasSubstr("node \"pool\" (MaxPool): the format's pools have no"));
+  EXPECT_EQ(read_text(file), "before");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / ""), {}), 2);
 }
 
 }  // namespace

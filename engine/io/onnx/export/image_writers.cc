@@ -29,12 +29,18 @@ void add_conv(LayerWriter& w) {
 }
 
 void add_batch_norm(LayerWriter& w) {
+  // ONNX has channels in second place; rows have theirs last.
+  const std::map<std::string, Attribute> swapped = {{"perm", Ints{0, 2, 1}}};
+  const bool is_rows = w.input_info().dims.rank() == 3;
   std::vector<std::string> from = w.inputs();
+  if (is_rows) from = {w.emit_part("Transpose", from, "channels", swapped)};
   for (const char* name : {"gamma", "beta", "running_mean", "running_var"})
     from.push_back(w.add_weight(name));
-  w.emit("BatchNormalization", from, {},
-         {{"epsilon", w.reader().number("epsilon", 1e-5)},
-          {"momentum", 1 - w.reader().number("momentum", 0.1)}});
+  const std::string to = is_rows ? w.name() + ".normalised" : std::string();
+  const std::string y = w.emit("BatchNormalization", from, to,
+                               {{"epsilon", w.reader().number("epsilon", 1e-5)},
+                                {"momentum", 1 - w.reader().number("momentum", 0.1)}});
+  if (is_rows) w.emit("Transpose", {y}, {}, swapped);
 }
 
 std::map<std::string, Attribute> window(const LayerWriter& w) {

@@ -1,7 +1,6 @@
 #include "engine/io/onnx/export/onnx_export.h"
 
 #include "base/error.h"
-#include "engine/io/onnx/export/layer_writer.h"
 
 namespace moil::onnx {
 namespace {
@@ -26,10 +25,17 @@ const LayerWriters& writers() {
   return all;
 }
 
+// Null if there is none.
+auto writer_of(const std::string& type, const LayerWriters& instead) {
+  for (const LayerWriters* table : {&instead, &writers()})
+    if (const auto it = table->find(type); it != table->end()) return it->second;
+  return LayerWriters::mapped_type{};
+}
+
 }  // namespace
 
 Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
-                  const std::map<std::string, std::string>& metadata) {
+                  const std::map<std::string, std::string>& metadata, const LayerWriters& instead) {
   const moil::Graph built = build_graph(model, 1);
   Graph graph;
   graph.name = model.name;
@@ -39,12 +45,12 @@ Graph export_onnx(const ModelDescription& model, const WeightMap& weights,
     graph.inputs.push_back(ended(built.values[static_cast<std::size_t>(v)]));
   LayerWriter writer(model, weights, built, graph);
   for (const moil::Node& node : built.nodes) {
-    const auto it = writers().find(node.type);
-    if (it == writers().end())
+    const auto write = writer_of(node.type, instead);
+    if (write == nullptr)
       throw Error(ErrorCode::kUnimplemented,
                   "layer \"" + node.name + "\": ONNX has no operator for " + node.type);
     writer.begin(node);
-    it->second(writer);
+    write(writer);
   }
   for (const int v : built.outputs)
     graph.outputs.push_back(ended(built.values[static_cast<std::size_t>(v)]));

@@ -1,6 +1,9 @@
 #include "tests/engine/io/tflite/small_files.h"
 
 #include "base/half_floats.h"
+#include "engine/io/tflite/export/tflite_export.h"
+#include "engine/model/graph.h"
+#include "engine/model/initial_weights.h"
 
 namespace moil::tflite::test {
 namespace {
@@ -188,6 +191,23 @@ std::string small_spectrum(Spectrum what) {
   return b.finish({x}, {b.op(kFullyConnected, {flat, b.floats("out", {6, 6}, weights), -1},
                              b.computed("y", {1, 6}),
                              Builder::options(file::CreateFullyConnectedOptions(b.fbb)))});
+}
+
+std::string small_export() {
+  ModelDescription model;
+  model.name = "small";
+  model.inputs = {{"image", {2, 5, 5}}};
+  const Properties convolution = {{"out_channels", std::int64_t{4}},
+                                  {"kernel", std::int64_t{3}},
+                                  {"padding", std::int64_t{1}},
+                                  {"stride", std::int64_t{2}}};
+  model.layers = {{"edges", "conv2d", {"image"}, convolution},
+                  {"cut", "relu6", {"edges"}, {}},
+                  {"flat", "flatten", {"cut"}, {}},
+                  {"classes", "fully_connected", {"flat"}, {{"units", std::int64_t{3}}}}};
+  model.outputs = {"classes"};
+  return export_tflite(model, initial_weights(build_graph(model, 1), 3),
+                       {{"moil.labels", R"(["a","b","c"])"}});
 }
 
 }  // namespace moil::tflite::test

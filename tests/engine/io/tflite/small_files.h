@@ -24,5 +24,7 @@ enum class Spectrum {
   kOfRows,     // refused: a transform along two axes
 };
 [[nodiscard]] std::string small_spectrum(Spectrum what = Spectrum::kReal);
+// As an export writes it, with metadata.
+[[nodiscard]] std::string small_export();
 
 }  // namespace moil::tflite::test

@@ -226,8 +226,8 @@ TEST(TfliteReader, NumbersOfTensorsThatAreNotThereAreRefused) {
 
 // Every way of cutting a file, and every byte of it changed.
 TEST(TfliteReader, DamagedFilesDoNoHarm) {
-  for (const std::string& whole :
-       {small_classifier(Kept::kBytesOfChannels), small_arrangement(), small_spectrum()}) {
+  for (const std::string& whole : {small_classifier(Kept::kBytesOfChannels), small_arrangement(),
+                                   small_spectrum(), small_export()}) {
     for (std::size_t size = 0; size < whole.size(); ++size)
       EXPECT_THROW((void)parse_tflite(bytes_in(whole.substr(0, size))), Error) << size;
     for (std::size_t at = 0; at < whole.size(); ++at) {
