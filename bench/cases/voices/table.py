@@ -7,7 +7,7 @@ from typing import Any
 
 from lib.table import mib, percent, table
 
-_BIRDS = ["network", "night", "top-1", "of what is taught", "AUC", "agreement", "calibration error", "strangers called", "seconds", "peak MiB"]
+_BIRDS = ["network", "night", "top-1", "of what is taught", "AUC", "agreement", "calibration error", "strangers called", "in any window", "seconds", "peak MiB"]
 _WORDS = ["user", "night", "agreement", "threshold", "recall", "false accepts", "in hours of speech", "seconds"]
 
 
@@ -18,7 +18,7 @@ def _guard(state: str) -> str:
 def birds_text(found: list[dict[str, Any]]) -> str:
     rows = []
     for one in found:
-        shares = [percent(one[name]) for name in ("top1", "top1_of_taught", "auc", "agreement", "calibration_error", "strange_called")]
+        shares = [percent(one[name]) for name in ("top1", "top1_of_taught", "auc", "agreement", "calibration_error", "strange_called", "strange_heard")]
         rows.append([one["network"], _guard(one["state"]), *shares, f"{one['seconds']:.0f}", mib(one["peak_bytes"])])
     return table(_BIRDS, rows)
 
