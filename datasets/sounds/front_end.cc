@@ -22,6 +22,18 @@ constexpr int kReach = 2;  // frames to each side that a difference looks at
 double mel_of(double hertz) { return 1127 * std::log1p(hertz / 700); }
 double hertz_of(double mel) { return 700 * std::expm1(mel / 1127); }
 
+// Malcolm Slaney's scale: straight below 1,000 Hz, 15 of its mels, and logarithmic above.
+constexpr double kBend = 1000, kMelsToBend = 15;
+const double kMelsAFold = 27 / std::log(6.4);
+double slaney_of(double hertz) {
+  return hertz < kBend ? hertz / kBend * kMelsToBend
+                       : kMelsToBend + kMelsAFold * std::log(hertz / kBend);
+}
+double hertz_of_slaney(double mel) {
+  return mel < kMelsToBend ? mel / kMelsToBend * kBend
+                           : kBend * std::exp((mel - kMelsToBend) / kMelsAFold);
+}
+
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument, "front_end: " + what);
 }
@@ -67,8 +79,9 @@ double* new_doubles(std::size_t count) {
 NLOHMANN_JSON_SERIALIZE_ENUM(FrontEndType, {{FrontEndType::kLogMel, "log_mel"},
                                             {FrontEndType::kLogMelDeltas, "log_mel_deltas"},
                                             {FrontEndType::kSamples, "samples"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(MelTriangles,
-                             {{MelTriangles::kMel, "mel"}, {MelTriangles::kHertz, "hertz"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(MelTriangles, {{MelTriangles::kMel, "mel"},
+                                            {MelTriangles::kHertz, "hertz"},
+                                            {MelTriangles::kSlaney, "slaney"}})
 
 std::int64_t FrontEndDescription::patches(std::int64_t samples) const {
   const std::int64_t step = patch_step();
@@ -180,8 +193,12 @@ FrontEnd::~FrontEnd() = default;
 void FrontEnd::make_triangles() {
   const FrontEndDescription& d = description_;
   const bool in_mel = d.triangles == MelTriangles::kMel;
-  const double low = mel_of(d.low), step = (mel_of(d.high) - low) / (d.bands + 1);
-  const auto place = [&](double mel) { return in_mel ? mel : hertz_of(mel); };
+  const bool slaney = d.triangles == MelTriangles::kSlaney;
+  const auto scale = slaney ? slaney_of : mel_of;
+  const double low = scale(d.low), step = (scale(d.high) - low) / (d.bands + 1);
+  const auto place = [&](double mel) {
+    return in_mel ? mel : slaney ? hertz_of_slaney(mel) : hertz_of(mel);
+  };
   for (int b = 0; b < d.bands; ++b) {
     const double begin = place(low + b * step), top = place(low + (b + 1) * step),
                  end = place(low + (b + 2) * step);
@@ -189,8 +206,9 @@ void FrontEnd::make_triangles() {
     for (int k = 1; k <= d.fft / 2; ++k) {
       const double hertz = static_cast<double>(k) * d.rate / d.fft;
       const double at = in_mel ? mel_of(hertz) : hertz;
-      const double weight = std::min((at - begin) / (top - begin), (end - at) / (end - top));
+      double weight = std::min((at - begin) / (top - begin), (end - at) / (end - top));
       if (weight <= 0) continue;
+      if (slaney) weight *= 2 / (end - begin);
       if (triangle.weights.empty()) triangle.first = static_cast<std::size_t>(k);
       triangle.weights.push_back(weight);
     }

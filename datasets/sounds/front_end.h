@@ -28,8 +28,9 @@ namespace moil::data {
 
 enum class FrontEndType : std::uint8_t { kLogMel, kLogMelDeltas, kSamples };
 enum class MelTriangles : std::uint8_t {
-  kMel,    // straight in mel, as TensorFlow has them
-  kHertz,  // straight in hertz, as torchaudio and librosa have them
+  kMel,     // straight in mel, as TensorFlow has them
+  kHertz,   // straight in hertz, as torchaudio has them
+  kSlaney,  // straight in hertz, on Slaney's scale and of one area, as librosa has them
 };
 
 struct FrontEndDescription {

@@ -79,6 +79,8 @@ def main():
             if torchaudio:
                 asked.append((with_deltas, front_end(rate, type="log_mel_deltas", high=high, low=50, triangles="hertz",
                                                      power=2, log_offset=1e-4, frames=64, patch_hop=32)))
+                asked.append((with_deltas, front_end(rate, type="log_mel_deltas", high=high / 2, low=60, triangles="slaney",
+                                                     power=2, log_offset=1e-6, bands=32, frames=76, patch_hop=8)))
             for compute, description in asked:
                 patches = np.ascontiguousarray(compute(samples, description), "<f4")
                 out.write(patches.tobytes())

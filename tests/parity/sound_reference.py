@@ -36,10 +36,12 @@ def yamnet(samples, d):
 
 def with_deltas(samples, d):
     """By torchaudio, whose transform lies in the middle of its frame."""
+    slaney = d["triangles"] == "slaney"
     beside = (d["fft"] - d["window"]) // 2
     melted = torchaudio.transforms.MelSpectrogram(
         d["rate"], d["fft"], d["window"], d["hop"], d["low"], d["high"], 0, d["bands"],
-        power=d["power"], center=False, mel_scale="htk", norm=None)
+        power=d["power"], center=False,
+        mel_scale="slaney" if slaney else "htk", norm="slaney" if slaney else None)
     patch, step = (d["frames"] - 1) * d["hop"] + d["window"], d["patch_hop"] * d["hop"]
     patches = 1 + max(0, -(-(len(samples) - patch) // step))
     padded = torch.from_numpy(np.concatenate([samples, np.zeros(patch + patches * step)]))

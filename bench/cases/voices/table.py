@@ -8,7 +8,7 @@ from typing import Any
 from lib.table import mib, percent, table
 
 _BIRDS = ["network", "night", "top-1", "of what is taught", "AUC", "agreement", "calibration error", "strangers called", "in any window", "seconds", "peak MiB"]
-_WORDS = ["user", "night", "agreement", "threshold", "recall", "false accepts", "in hours of speech", "seconds"]
+_WORDS = ["user", "night", "others' digits", "threshold", "recall", "false accepts", "in hours of speech", "seconds"]
 
 
 def _guard(state: str) -> str:
@@ -28,7 +28,7 @@ def words_text(found: list[dict[str, Any]]) -> str:
         [
             one["user"],
             _guard(one["state"]),
-            percent(one["agreement"]),
+            f"{percent(one['others_before'])} → {percent(one['others_after'])}",
             f"{one['threshold']:g}",
             percent(one["recall"]),
             str(one["false_accepts"]),

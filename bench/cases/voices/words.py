@@ -1,7 +1,9 @@
-"""A wake word of one's own: YAMNet learns a word from ten recordings of its user, and what is none of it from other speech.
+"""A wake word of one's own: a word is learned from ten recordings of its user, beside what other people say.
 
-Six people take turns as the user, whose word is a digit. Others' recordings, of all digits, and the user's other digits are what a device hears
-beside. Numbers of recordings say what they are for, so that no recording is in two parts. `moilctl listen` hears
+Six people take turns as the user, whose word is a digit. The network is the speech embedding of openWakeWord with a head that knows the
+digits of the other five; their recordings are the global samples. Talk, a few words one behind the other, of the others and of
+the user's other digits, is labelled as nothing in particular.
+Numbers of recordings say what they are for, so that no recording is in two parts. `moilctl listen` hears
 streams: the threshold is the lowest of a few at which a stream of the tuning recordings wakes nothing, and is judged on others.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -16,18 +19,22 @@ from typing import Any
 
 from lib.jobs import shortest
 from lib.moilctl import Moilctl
-from lib.programs import program, run
+from lib.pretrain import Pretrained
+from lib.samples import Files
 from lib.say import say
 from lib.sounds import data
+from lib.sounds.people import pretrain_head
+from lib.sounds.speech import speech_network
 from lib.sounds.waves import read_wav, seconds_of, silence, write_wav
-from lib.sounds.world import device, import_tagger
+from lib.sounds.world import device
 
 DIGIT = "7"
 LEARNED, HELD_OUT, ASKED = range(0, 10), range(10, 20), range(20, 50)  # recordings of the user's word
-OTHERS_LEARNED, OTHERS_HELD_OUT, TUNING, JUDGING = range(0, 3), range(3, 4), range(4, 14), range(20, 50)  # of other speech
-NONE = "something else"
+OTHERS_LEARNED, OTHERS_HELD_OUT, TUNING, JUDGING = range(0, 10), range(10, 15), range(15, 30), range(30, 50)  # of other speech
+OWN_LEARNED, OWN_HELD_OUT = range(0, 4), range(4, 6)  # of the user's other words
 WORD = "my word"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995)
+WORDS_OF_TALK = 5
 GAP, OTHERS_GAP = 2.0, 0.3  # seconds
 REACH = 1.2  # seconds around a word within which an event is that word's
 
@@ -35,10 +42,16 @@ REACH = 1.2  # seconds around a word within which an event is that word's
 @dataclass(frozen=True)
 class Speech:
     word: list[Path]  # the user's, by number
-    others: list[list[Path]]  # what it is not, by number
+    own: list[list[Path]]  # their other words, by number
+    people: dict[str, Files]  # the others, by digit and number
 
-    def of_others(self, numbers: range) -> list[Path]:
-        return [clips[i] for clips in self.others for i in numbers if i < len(clips)]
+    @property
+    def others(self) -> list[list[Path]]:
+        return [clips for digits in self.people.values() for clips in digits.values()]
+
+
+def some(clips: list[list[Path]], numbers: range) -> list[Path]:
+    return [of_one[i] for of_one in clips for i in numbers]
 
 
 @dataclass(frozen=True)
@@ -51,29 +64,40 @@ class Stream:
 def words(folder: Path, quick: bool) -> list[dict[str, Any]]:
     folder.mkdir(parents=True)
     people = data.extract(data.FSDD, folder / "fsdd")
-    model, pack = import_tagger(folder), folder / "pack"
-    run([program("moil-pretrain"), "described-pack", "--model", model, "--out", pack])
-    users = data.speakers(people)
-    return [word_of(user, speech_of(people, user, users), folder / user, model, pack) for user in (users[:1] if quick else users)]
+    network, users = speech_network(folder), data.speakers(people)
+    return [word_of(user, speech_of(people, user, users), folder / user, network) for user in (users[:1] if quick else users)]
 
 
 def speech_of(people: Path, user: str, users: list[str]) -> Speech:
-    spoken = {(who, digit): sorted(clips, key=data.number_of) for who in users for digit, clips in data.digits(people, who).items()}
-    return Speech(spoken[user, DIGIT], [clips for (who, digit), clips in spoken.items() if (who, digit) != (user, DIGIT)])
+    spoken = {who: {digit: sorted(clips, key=data.number_of) for digit, clips in data.digits(people, who).items()} for who in users}
+    own = spoken.pop(user)
+    return Speech(own.pop(DIGIT), list(own.values()), spoken)
 
 
-def word_of(user: str, speech: Speech, folder: Path, model: Path, pack: Path) -> dict[str, Any]:
+def with_others(folder: Path, speech: Speech, network: Path) -> Pretrained:
+    """The network with a head for the others' digits, and a pack of these."""
+
+    def side(numbers: range) -> Callable[[Files], Files]:
+        return lambda digits: {digit: [clips[i] for i in numbers] for digit, clips in digits.items()}
+
+    learned, held_out = side(OTHERS_LEARNED), side(OTHERS_HELD_OUT)
+    return pretrain_head(folder, network, [data.Clips(learned(digits), held_out(digits)) for digits in speech.people.values()])
+
+
+def word_of(user: str, speech: Speech, folder: Path, network: Path) -> dict[str, Any]:
     say(f"{user}: a night")
-    train = {WORD: [speech.word[i] for i in LEARNED]}
-    held_out = {WORD: [speech.word[i] for i in HELD_OUT]}
-    with device(folder, model, "ears", data.Clips(train, held_out), {}) as ctl:
-        for split, numbers in (("train", OTHERS_LEARNED), ("val", OTHERS_HELD_OUT)):
-            ctl.add_label(speech.of_others(numbers), NONE, split)
-        job = ctl.watch(ctl.submit(shortest("ears", pack)))
+    known = with_others(folder / "others", speech, network)
+    clips = data.Clips({WORD: [speech.word[i] for i in LEARNED]}, {WORD: [speech.word[i] for i in HELD_OUT]})
+    with device(folder / "device", known.model, "ears", clips, {}) as ctl:
+        for split, own, numbers in (("train", OWN_LEARNED, OTHERS_LEARNED), ("val", OWN_HELD_OUT, OTHERS_HELD_OUT)):
+            spoken = talk(folder / split, some(speech.own, own) + some(speech.others, numbers))
+            ctl.json("label", "add", *spoken, "--label-none", "--split", split)
+        job = ctl.watch(ctl.submit(shortest("ears", known.pack)))
         say(f"{user}: streams")
-        tuning = stream(folder / "tuning.wav", speech.of_others(TUNING), OTHERS_GAP)
+        beside = speech.others + speech.own
+        tuning = stream(folder / "tuning.wav", some(beside, TUNING), OTHERS_GAP)
         threshold = next((t for t in THRESHOLDS if not heard(ctl, tuning, t)), THRESHOLDS[-1])
-        others = stream(folder / "others.wav", speech.of_others(JUDGING), OTHERS_GAP)
+        others = stream(folder / "judging.wav", some(beside, JUDGING), OTHERS_GAP)
         asked = stream(folder / "asked.wav", [speech.word[i] for i in ASKED], GAP)
         false, times = heard(ctl, others, threshold), heard(ctl, asked, threshold)
     found = [any(begin - REACH <= time <= begin + REACH for time in times) for begin in asked.begins]
@@ -81,12 +105,22 @@ def word_of(user: str, speech: Speech, folder: Path, model: Path, pack: Path) ->
         "user": user,
         "state": job["state"],
         "seconds": job["result"]["seconds"],
-        "agreement": job["result"]["global_after"],
+        "others_before": job["result"]["global_before"],
+        "others_after": job["result"]["global_after"],
         "threshold": threshold,
         "recall": fmean(found),
         "false_accepts": len(false),
         "speech_hours": others.seconds / 3600,
     }
+
+
+def talk(folder: Path, clips: list[Path]) -> list[Path]:
+    """Recordings of a few words each."""
+    folder.mkdir()
+    order = list(clips)
+    random.Random(folder.name).shuffle(order)
+    parts = [order[i : i + WORDS_OF_TALK] for i in range(0, len(order), WORDS_OF_TALK)]
+    return [stream(folder / f"{i:03}.wav", part, OTHERS_GAP).file for i, part in enumerate(parts)]
 
 
 def stream(file: Path, clips: list[Path], gap: float) -> Stream:

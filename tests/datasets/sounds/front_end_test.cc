@@ -84,6 +84,8 @@ TEST(FrontEnd, IsReadAsItWasWritten) {
   d.low = 20;
   d.frames = d.patch_hop = 64;
   EXPECT_EQ(front_end_from_json(to_json(d)), d);
+  d.triangles = MelTriangles::kSlaney;
+  EXPECT_EQ(front_end_from_json(to_json(d)), d);
   EXPECT_EQ(front_end_from_json({{"type", "log_mel"}}), FrontEndDescription());
 }
 
