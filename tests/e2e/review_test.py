@@ -282,7 +282,7 @@ class PageTest(Case):
         browser.press("u", "u")  # what was kept first
         self.until_labels({first[0]: first[1], second[0]: second[1]})
         browser.click("[data-tab=labelled]")
-        browser.until("document.querySelector('#cell-0 img')?.closest('.cell').getAttribute('aria-setsize') > 40")
+        browser.until("document.querySelector('.cell:not([hidden]) img')?.closest('.cell').getAttribute('aria-setsize') > 40")
 
     def until_labels(self, expected: dict[str, list[str]]) -> None:
         def differing() -> dict[str, list[str]]:

@@ -35,7 +35,7 @@ class FileMaker {
   int add_constant(const std::string& name, const Ints& dims, file::TensorType type,
                    std::span<const std::uint8_t> bytes);
   void rename(int tensor, const std::string& name) { at(tensor).name = name; }
-  [[nodiscard]] const Ints& dims_of(int tensor) const { return at(tensor).dims; }
+  [[nodiscard]] Ints dims_of(int tensor) const { return at(tensor).dims; }
 
   // options: a table that builder() made, null if the operator has none.
   void add_operator(const OperatorCode& code, const std::vector<int>& inputs,

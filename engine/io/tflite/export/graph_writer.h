@@ -83,7 +83,7 @@ class GraphWriter {
           Options options = {}, file::TensorType type = file::TensorType::FLOAT32);
   // The same of a result that has the value's dims and order.
   Value add_like(const OperatorCode& code, const Value& value, Options options = {});
-  [[nodiscard]] const Ints& tensor_dims(int tensor) const { return file_.dims_of(tensor); }
+  [[nodiscard]] Ints tensor_dims(int tensor) const { return file_.dims_of(tensor); }
   flatbuffers::FlatBufferBuilder& builder() { return file_.builder(); }
   template <class T>
   static Options options(flatbuffers::Offset<T> table) {
