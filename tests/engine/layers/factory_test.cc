@@ -10,14 +10,11 @@
 
 #include "base/error.h"
 #include "engine/layers/makers.h"
+#include "tests/engine/layers/types_of_tests.h"
 #include "tests/errors.h"
 
 namespace moil {
 namespace {
-
-bool is_of_another_test(const std::string& type) {
-  return type == "users_own" || type == "square" || type == "learned_clip" || type == "lifespans";
-}
 
 bool is_recurrent(const std::string& type) {
   return type.starts_with("rnn") || type.starts_with("gru") || type.starts_with("lstm");
@@ -46,7 +43,7 @@ TEST(Factory, EveryTypeSaysItsName) {
   const auto types = layer_types();
   EXPECT_GE(types.size(), 26U);
   for (const auto& type : types) {
-    if (is_of_another_test(type)) continue;
+    if (test::is_of_another_test(type)) continue;
     EXPECT_EQ(make_layer(type, "x", simple_properties(type))->type(), type);
   }
 }
@@ -89,7 +86,7 @@ std::set<std::string> known_properties(const std::string& type) {
 TEST(Factory, PropertiesAreThoseThatAreWrittenDown) {
   const auto written = written_properties();
   for (const auto& type : layer_types()) {
-    if (is_of_another_test(type) || layer_traits(type).is_activation) continue;
+    if (test::is_of_another_test(type) || layer_traits(type).is_activation) continue;
     ASSERT_TRUE(written.contains(type)) << type;
     EXPECT_EQ(written.at(type), known_properties(type)) << type;
   }
@@ -119,7 +116,8 @@ std::vector<TensorInfo> inputs_of(const Layer& layer, std::size_t count) {
 // What a type says of itself is what its layer does.
 TEST(LayerTraits, AgreeWithTheLayers) {
   for (const auto& type : layer_types()) {
-    if (is_of_another_test(type) || type == "location_attention") continue;  // five unlike inputs
+    if (test::is_of_another_test(type) || type == "location_attention")
+      continue;  // five unlike inputs
     SCOPED_TRACE(type);
     const LayerTraits& traits = layer_traits(type);
     const auto layer = make_layer(type, "x", simple_properties(type));
