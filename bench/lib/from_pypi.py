@@ -64,8 +64,8 @@ def with_onnx_runtime(build: Path) -> Path:
     return python_with(build / "onnxruntime", ["onnxruntime>=1.17,<2", "onnx>=1.15,<2"], ONNX_RUNTIME, "ONNX Runtime")
 
 
-def files_of(python: Path, package: str, suffix: str, place: Path) -> list[Path]:
-    """A package's files of a suffix, unpacked into `place`, which keeps them; the package itself is not kept."""
+def files_of(python: Path, package: str, suffix: str | tuple[str, ...], place: Path) -> list[Path]:
+    """A package's files of a suffix, or of several, unpacked into `place`, which keeps them; the package itself is not kept."""
     if not place.exists():
         unpacked = place.with_name(place.name + ".part")
         shutil.rmtree(unpacked, ignore_errors=True)

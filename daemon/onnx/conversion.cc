@@ -161,21 +161,12 @@ data::KindPtr plain_images(const std::vector<std::int64_t>& dims, double most) {
   return data::image_kind(p);
 }
 
-// Of a network that takes samples.
-data::KindPtr recorded_sounds(std::int64_t window, int rate) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  data::SoundDescription sounds;
-  sounds.front_end.type = data::FrontEndType::kSamples;
-  sounds.front_end.rate = rate;
-  sounds.front_end.window = static_cast<int>(std::min(window, kMost));
-  sounds.front_end.hop = std::max(1, sounds.front_end.window / 2);
-  sounds.front_end.frames = sounds.front_end.patch_hop = 1;
-  return data::sound_kind(sounds);
-}
-
 data::KindPtr plain_sounds(const std::vector<std::int64_t>& dims, int rate) {
   using Type = data::FrontEndType;
-  if (dims.size() == 1 && rate > 0) return recorded_sounds(dims[0], rate);
+  if (dims.size() == 1 && rate > 0)
+    return data::kind_from_json(
+        {{"kind", "sound"},
+         {"front_end", {{"type", "samples"}, {"rate", rate}, {"window", dims[0]}}}});
   if (dims.size() == 1)
     throw Error(ErrorCode::kInvalidArgument, "--kind sound: the model takes " + shown(dims) +
                                                  " samples of a sound; say how many a second "

@@ -36,7 +36,7 @@ struct HeardNow {
 // Listens until the sound ends, and tells what is heard at once. The reply: "seconds" of sound,
 // "events", how many there were, and "remark", if there is something to be said of the sound.
 // Throws what read_model_folder and data::sound_input throw; kInvalidArgument if the model hears no
-// sounds or has no such label.
+// sounds or lacks a wanted label.
 [[nodiscard]] Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
                           const std::function<void(const HeardNow&)>& tell);
 

@@ -33,7 +33,7 @@ class PartNetwork {
   // What the network says of what was made last; valid until the next part.
   std::span<const float> output();
 
-  // What is told of an output: calibrated probabilities, or numbers.
+  // An output as it is told: calibrated probabilities, or numbers.
   [[nodiscard]] std::vector<float> answer_of(std::span<const float> output) const;
   // Nothing if the model does not know.
   [[nodiscard]] std::optional<bool> is_sure(std::span<const float> answer) const;

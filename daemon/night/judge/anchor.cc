@@ -29,13 +29,17 @@ bool shares_frozen_part(const StoredModel& anchor, const AnchorQuestion& q) {
   }
 }
 
-// Outputs mean the same: classes are only ever added.
+// Classes are only ever added.
+bool begin_with(const std::vector<std::string>& all, const std::vector<std::string>& first) {
+  return first.size() <= all.size() && std::equal(first.begin(), first.end(), all.begin());
+}
+
+// Outputs mean the same.
 bool has_same_outputs(const StoredModel& anchor, const AnchorQuestion& q) {
   const data::Mix& mix = q.mix;
   if (anchor.task->name() != q.base.task->name()) return false;
   if (!anchor.task->outputs_are_labels()) return anchor.labels == q.base.labels;
-  return anchor.labels.size() <= mix.classes.size() &&
-         std::equal(anchor.labels.begin(), anchor.labels.end(), mix.classes.begin());
+  return begin_with(mix.classes, anchor.labels);
 }
 
 std::optional<double> accuracy_of(const StoredModel& anchor, const AnchorQuestion& q) {
@@ -80,16 +84,14 @@ std::optional<StoredModel> anchor_behind_maps(const AnchorQuestion& question) {
 }
 
 std::size_t labels_of_anchor(const std::filesystem::path& folder, const StoredModel& base) {
-  const std::vector<std::string>& now = base.labels;
-  if (!std::filesystem::exists(folder)) return now.size();
+  const std::size_t all = base.labels.size();
+  if (!std::filesystem::exists(folder)) return all;
   try {
     const std::vector<std::string> then = open_model_folder(folder).labels;
-    const bool grew =
-        then.size() <= now.size() && std::equal(then.begin(), then.end(), now.begin());
-    return grew ? then.size() : now.size();
+    return begin_with(base.labels, then) ? then.size() : all;
   } catch (const Error& error) {
     require_own_fault(error);
-    return now.size();
+    return all;
   }
 }
 

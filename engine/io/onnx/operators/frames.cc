@@ -60,6 +60,14 @@ std::vector<float> kernel_behind(const Frames& f, const auto& weight, std::int64
   return kernel;
 }
 
+// The kernel of frames as they are, too.
+std::vector<float> whole_kernel(const Frames& f) {
+  if (!f.kernel.empty()) return f.kernel;
+  std::vector<float> kernel(at(f.window * f.window));
+  for (std::int64_t i = 0; i < f.window; ++i) kernel[at(i * f.window + i)] = 1;
+  return kernel;
+}
+
 void set_frames(ImportState& state, const Node& node, Value x, Frames frames) {
   std::vector<std::int64_t> dims(x.info.dims.values().begin(), x.info.dims.values().end());
   dims.back() = frames.results;
@@ -103,10 +111,7 @@ bool scale_frames(ImportState& state, const Node& node, std::size_t input, const
   if (c.kind != Constant::Kind::kNumber && !(row && count == x->frames->results)) return false;
   Frames frames = *x->frames;
   state.spend(node, frames.results * frames.window);
-  if (frames.kernel.empty()) {
-    frames.kernel.resize(at(frames.results * frames.window));
-    for (std::int64_t i = 0; i < frames.window; ++i) frames.kernel[at(i * frames.window + i)] = 1;
-  }
+  frames.kernel = whole_kernel(frames);
   for (std::int64_t i = 0; i < frames.results * frames.window; ++i)
     frames.kernel[at(i)] *= c.values[count == 1 ? 0 : at(i / frames.window)];
   set_frames(state, node, *x, std::move(frames));
@@ -144,18 +149,13 @@ void finish_frames(ImportState& state, const Node& node, const Value& x) {
     if (f.start > 0) part["start"] = f.start;
     v = state.add_layer(node, "slice", {&v}, std::move(part));
   }
-  Frames whole = f;
-  if (f.kernel.empty()) {
-    state.spend(node, f.window * f.window);
-    whole.kernel = kernel_behind(
-        f, [](std::int64_t i, std::int64_t r) { return i == r ? 1.0F : 0.0F; }, f.window);
-  }
+  if (f.kernel.empty()) state.spend(node, f.window * f.window);
   v = state.add_layer(node, "conv2d", {&v},
                       {{"out_channels", f.results},
                        {"kernel", Ints{1, f.window}},
                        {"stride", Ints{1, f.hop}},
                        {"bias", false}},
-                      {{"weight", {{f.results, 1, 1, f.window}, std::move(whole.kernel)}}});
+                      {{"weight", {{f.results, 1, 1, f.window}, whole_kernel(f)}}});
   v = state.add_layer(node, "permute", {&v}, permute_properties(v, {0, 2, 3, 1}));
   v.batch_axis = 0;
   state.set_dims(node, v, file_dims(x), x.batch_axis);

@@ -208,7 +208,7 @@ inline void add_recurrent(std::map<std::string, ImportedModel>& all) {
   }
 }
 
-// Of integers.
+// Integers go in.
 inline ImportedModel words_model() {
   ImportedModel model;
   model.description.name = "m";

@@ -16,8 +16,8 @@ enum class Kept { kFloats, kHalves, kBytes, kBytesOfChannels };
 // shapes.
 [[nodiscard]] std::string small_arrangement();
 // The power 0.375 of the squares of two bands of a spectrum's real part, the second band first:
-// windows of 8 numbers, 4 apart, of 16. Its dims are computed from the input's; those that the file
-// says of what is computed are of no use, as converters leave them.
+// windows of 8 numbers, 4 apart, of 16. The dims are computed from the input's; the
+// file's own dims of computed tensors are of no use, as converters leave them.
 enum class Spectrum {
   kReal,
   kMagnitude,  // refused: it needs the imaginary part
