@@ -14,6 +14,7 @@ struct ListenParams {
   std::optional<int> rate;
   std::optional<double> every;
   std::optional<double> threshold;
+  std::optional<double> false_accepts;
   std::vector<std::string> labels;
 };
 
@@ -25,6 +26,7 @@ const Fields<ListenParams>& fields_of(const ListenParams*) {
       field("rate", &ListenParams::rate, Need::kOptional, between(1000, 768'000)),
       field("every", &ListenParams::every, Need::kOptional, between(0.01, 60.0)),
       field("threshold", &ListenParams::threshold, Need::kOptional, between(0.0, 1.0)),
+      field("false_accepts", &ListenParams::false_accepts, Need::kOptional, between(0.001, 1000.0)),
       field("labels", &ListenParams::labels),
   };
   return table;
@@ -51,11 +53,14 @@ void listen(const ListenParams& params, Call& call, const Responder& responder,
         "the parameters of " + call.method,
         {{"/file", "expected a file from 0 to less than " + std::to_string(call.files.size()) +
                        ", as many were sent along; found " + std::to_string(params.file)}});
+  if (params.threshold && params.false_accepts)
+    throw ValidationError("the parameters of " + call.method,
+                          {{"/false_accepts", "expected nothing beside \"threshold\""}});
   const auto sound = std::make_shared<const UniqueFd>(
       std::move(call.files[static_cast<std::size_t>(params.file)]));
   predictor.listen(params.model.value_or(""), sound->get(),
                    {params.name.empty() ? "the sound" : params.name, params.rate, params.every,
-                    params.threshold, params.labels},
+                    params.threshold, params.false_accepts, params.labels},
                    responder, sound, heard_by(call, responder));
 }
 

@@ -52,6 +52,15 @@ std::optional<Calibration> read_calibration(const std::filesystem::path& path) {
   }
 }
 
+ListeningLevels read_listening(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
+  try {
+    return listening_levels_from_json(read_json(path));
+  } catch (const Error& e) {
+    throw Error(e.code(), path.string() + ": " + e.what());
+  }
+}
+
 std::vector<std::string> read_some(const std::filesystem::path& path,
                                    const std::vector<std::string>& labels) {
   if (!std::filesystem::exists(path)) return {};
@@ -183,6 +192,7 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
   model.task = read_task(folder / "task.json");
   model.calibration = read_calibration(folder / "calibration.json");
+  model.listening = read_listening(folder / "listening.json");
   model.imprinted = read_some(folder / "imprinted.json", model.labels);
   model.imprintable = read_some(folder / "imprintable.json", model.labels);
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);
@@ -212,6 +222,7 @@ ModelBundle read_model_folder(const std::filesystem::path& folder) {
   bundle.kind = std::move(model.kind);
   bundle.task = std::move(model.task);
   bundle.calibration = model.calibration;
+  bundle.listening = std::move(model.listening);
   bundle.imprinted = std::move(model.imprinted);
   bundle.imprintable = std::move(model.imprintable);
   check_weights_file(bundle.description, bundle.weights, folder);
@@ -248,6 +259,7 @@ void write_rest(const std::filesystem::path& folder, const Model& model) {
   write_file_atomic(folder / "preprocessing.json", model.kind->to_json().dump(1) + "\n");
   if (model.task->name() != "classify") write_task(folder, *model.task);
   if (model.calibration) write_calibration(folder, *model.calibration);
+  if (!model.listening.empty()) write_listening(folder, model.listening);
   write_some(folder / "imprinted.json", model.imprinted);
   write_some(folder / "imprintable.json", model.imprintable);
   sync_folder(folder);
@@ -261,6 +273,10 @@ void write_task(const std::filesystem::path& folder, const Task& task) {
 
 void write_calibration(const std::filesystem::path& folder, const Calibration& calibration) {
   write_file_atomic(folder / "calibration.json", to_json(calibration).dump(1) + "\n");
+}
+
+void write_listening(const std::filesystem::path& folder, const ListeningLevels& levels) {
+  write_file_atomic(folder / "listening.json", to_json(levels).dump(1) + "\n");
 }
 
 void write_model_folder(const std::filesystem::path& folder, const ModelBundle& bundle) {

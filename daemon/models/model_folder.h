@@ -7,6 +7,8 @@
 //   preprocessing.json   what its samples are and what is done to them first
 //   (datasets/kinds/kind.h)
 //   calibration.json     what its probabilities mean (calibration.h); may be missing
+//   listening.json       from which probability labels are told of a sound that is listened to
+//   (listening_levels.h); none if it is missing
 //   imprinted.json       ["our cat", ...]: labels whose rows were imprinted and not trained since
 //   (imprint.h); none if it is missing
 //   imprintable.json     those whose rows were imprinted while nothing below the classifier was
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "daemon/models/calibration.h"
+#include "daemon/models/listening_levels.h"
 #include "daemon/models/model_weights.h"
 #include "datasets/kinds/kind.h"
 #include "engine/model/model_description.h"
@@ -33,6 +36,7 @@ struct ModelBundle {
   data::KindPtr kind;
   TaskPtr task = classify_task();
   std::optional<Calibration> calibration;
+  ListeningLevels listening = {};                   // of some labels
   std::vector<std::string> imprinted, imprintable;  // of the labels
 };
 
@@ -44,6 +48,7 @@ struct StoredModel {
   data::KindPtr kind;
   TaskPtr task = classify_task();
   std::optional<Calibration> calibration;
+  ListeningLevels listening = {};
   std::vector<std::string> imprinted, imprintable;
 };
 
@@ -75,6 +80,7 @@ void write_model_folder(const std::filesystem::path& folder, const StoredModel& 
 // Beside what a model's folder has already; durable.
 void write_task(const std::filesystem::path& folder, const Task& task);
 void write_calibration(const std::filesystem::path& folder, const Calibration& calibration);
+void write_listening(const std::filesystem::path& folder, const ListeningLevels& levels);
 
 // What the weights take in memory.
 [[nodiscard]] std::size_t weight_bytes(const WeightMap& weights);

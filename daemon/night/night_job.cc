@@ -53,12 +53,14 @@ void run_stages(NightContext& night) {
   run.train();
   run.trained().write_version();
   judge.run();
+  ListenStage listen(night, run.plan());
+  listen.run();
   const std::string weights =
       weights_identity(night.layout.incoming(night.spec.model, night.file.version));
   auto refused = objection(night.spec.guard, judge.measured());
   if (!refused) refused = withdrawn_before(night.file, weights);
   choose.remember(!refused);
-  const NightStages stages{mix, choose, run, judge, weights};
+  const NightStages stages{mix, choose, run, judge, listen, weights};
   promote(night, night_result(night, stages, refused));
 }
 

@@ -52,6 +52,7 @@ class JobPlan {
     const bool cached = spec_.cache.enabled && !night.backbone->is_identity();
     MemoryForecast forecast = forecast_memory(night, cached);
     forecast.trials = trial_bytes();
+    add_listening(forecast, night, cached, spec_.memory.budget_bytes);
     if (options.check) return {{"predicted_bytes", forecast.total()}};
     Json reply = {{"predicted_bytes", forecast.total()},
                   {"budget_bytes", Json(nullptr)},
@@ -63,6 +64,7 @@ class JobPlan {
                     {"caching", forecast.caching},
                     {"training", forecast.training},
                     {"judging", forecast.judging},
+                    {"listening", forecast.listening},
                     {"trials", forecast.trials}}},
                   {"samples", mix_.train.size()},
                   {"steps", night.steps},

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
-#include "daemon/models/part_answers.h"
-#include "daemon/predict/part_network.h"
+#include "daemon/models/part_network.h"
+#include "daemon/models/smoothed_answers.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/sounds/sound_input.h"
@@ -14,15 +15,31 @@
 namespace moil::night {
 namespace {
 
+// By label; of those that the version knows.
+std::map<std::uint32_t, double> levels_of(const ModelBundle& bundle,
+                                          const ListeningWanted& wanted) {
+  std::map<std::uint32_t, double> levels;
+  if (wanted.threshold) return levels;
+  for (std::uint32_t label = 0; label < bundle.labels.size(); ++label)
+    if (const auto at = bundle.listening.find(bundle.labels[label]); at != bundle.listening.end())
+      levels[label] = level_for(at->second, wanted.false_accepts.value_or(kUsualFalseAccepts));
+  if (levels.empty() && wanted.false_accepts)
+    throw Error(ErrorCode::kFailedPrecondition,
+                "how many false accepts an hour there are is not known of this version: a night "
+                "finds it by sounds that are held out, half a minute without the label at least");
+  return levels;
+}
+
 class Listener {
  public:
   Listener(ModelBundle bundle, const ListeningWanted& wanted,
            const std::function<void(const HeardNow&)>& tell)
-      : model_(std::move(bundle)),
+      : levels_(levels_of(bundle, wanted)),
+        model_(std::move(bundle)),
         threshold_(wanted.threshold),
         places_(model_.kind().endless_places()),
         timeline_(places_, 0),
-        short_answers_(model_.kind().part_answer(), model_.task(), model_.form()),
+        answers_(model_.labels().size(), places_),
         tell_(tell) {
     for (const std::string& label : model_.labels())
       is_told_.push_back(label != data::kSomethingElse &&
@@ -34,10 +51,10 @@ class Listener {
     const data::SoundInput sound = data::sound_input(wanted.sound, wanted.raw_rate, wanted.name);
     model_.maker().stream(sound.bytes, wanted.name);
     model_.each_part({}, std::nullopt, [&](std::uint32_t part) { look_at(part); });
-    if (short_answers_.parts() > 0) decide(0, short_answers_.take());
+    if (const auto answer = answers_.joined(); !answer.empty()) decide(0, answer);
     const double seconds = end();
     if (seconds == 0) throw Error(ErrorCode::kBadData, wanted.name + ": it holds no sound");
-    Json reply = {{"seconds", seconds}, {"events", events_}};
+    Json reply = {{"seconds", seconds}, {"events", events_}, {"levels", levels()}};
     std::string remark = model_.maker().remark();
     if (sound.is_raw && sound.source->size() % 2 == 1)
       remark += std::string(remark.empty() ? "" : "; ") +
@@ -64,14 +81,14 @@ class Listener {
   }
 
   void look_at(std::uint32_t part) {
-    if (!model_.maker().has_signal()) return;
-    if (is_one_place()) return short_answers_.add(model_.output());
-    decide(part, model_.output());
+    if (!model_.maker().has_signal()) return answers_.add_silence();
+    const std::vector<float> answer = model_.answer_of(model_.output());
+    if (is_one_place()) return answers_.join(answer);
+    decide(part, answers_.add(answer));
   }
 
-  void decide(std::uint32_t part, std::span<const float> output) {
-    const std::vector<float> answer = model_.answer_of(output);
-    for (const std::uint32_t label : timeline_.add(part, heard(output, answer), answer)) {
+  void decide(std::uint32_t part, std::span<const float> answer) {
+    for (const std::uint32_t label : timeline_.add(part, heard(answer), answer)) {
       if (!is_told_[label]) continue;
       ++events_;
       const double time = std::min(part * places_.hop + places_.length, end());
@@ -79,16 +96,36 @@ class Listener {
     }
   }
 
-  std::vector<std::uint32_t> heard(std::span<const float> output,
-                                   std::span<const float> answer) const {
-    if (!threshold_) {
-      if (is_sure(answer)) return model_.task().said(output, model_.form());
-      return {};
-    }
+  std::vector<std::uint32_t> heard(std::span<const float> answer) const {
     std::vector<std::uint32_t> labels;
+    if (!threshold_) labels = said(answer);
     for (std::uint32_t label = 0; label < answer.size(); ++label)
-      if (double{answer[label]} >= *threshold_) labels.push_back(label);
+      if (const auto level = level_of(label); level && double{answer[label]} >= *level)
+        labels.push_back(label);
     return labels;
+  }
+
+  // What the model says and is sure of, of labels without a level.
+  std::vector<std::uint32_t> said(std::span<const float> answer) const {
+    if (!is_sure(answer)) return {};
+    std::vector<float> output(answer.begin(), answer.end());
+    model_.task().harden(output, model_.form());
+    std::vector<std::uint32_t> said = model_.task().said(output, model_.form());
+    std::erase_if(said, [&](std::uint32_t label) { return level_of(label).has_value(); });
+    return said;
+  }
+
+  std::optional<double> level_of(std::uint32_t label) const {
+    if (threshold_) return threshold_;
+    const auto level = levels_.find(label);
+    return level == levels_.end() ? std::nullopt : std::optional(level->second);
+  }
+
+  Json levels() const {
+    Json found = Json::object();
+    for (const auto& [label, level] : levels_)
+      if (is_told_[label]) found[model_.labels()[label]] = level;
+    return found;
   }
 
   // A classifier says something of whatever it hears.
@@ -99,11 +136,12 @@ class Listener {
                           *std::ranges::max_element(answer) >= kHalf);
   }
 
+  const std::map<std::uint32_t, double> levels_;  // probabilities
   PartNetwork model_;
   const std::optional<double> threshold_;
   const data::PartPlaces places_;
   Timeline timeline_;
-  PartAnswers short_answers_;  // of a sound that is shorter than a part
+  SmoothedAnswers answers_;
   std::vector<bool> is_told_;  // by label
   const std::function<void(const HeardNow&)>& tell_;
   std::int64_t events_ = 0;
@@ -118,18 +156,13 @@ void require_sounds(const ModelBundle& bundle) {
                         "\"; what listens is a model of sounds");
 }
 
-double usual_hop(const data::Kind& kind) {
-  constexpr double kUsual = 0.08, kOfPart = 12;
-  return std::max(kUsual, kind.endless_places().length / kOfPart);
-}
-
 }  // namespace
 
 Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
             const std::function<void(const HeardNow&)>& tell) {
   ModelBundle bundle = read_model_folder(model_folder);
   require_sounds(bundle);
-  bundle.kind = bundle.kind->with_hop(wanted.every.value_or(usual_hop(*bundle.kind)));
+  bundle.kind = as_listened(*bundle.kind, wanted.every.value_or(0));
   return Listener(std::move(bundle), wanted, tell).hear(wanted);
 }
 

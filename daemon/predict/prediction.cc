@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "daemon/models/part_answers.h"
+#include "daemon/models/part_network.h"
 #include "daemon/predict/continuation.h"
 #include "daemon/predict/likeliest.h"
-#include "daemon/predict/part_network.h"
 #include "daemon/predict/timeline.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/something_else.h"

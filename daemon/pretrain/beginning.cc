@@ -24,6 +24,7 @@ void give_labels(night::ModelBundle& model, std::vector<std::string> labels, Tas
   model.labels = std::move(labels);
   model.task = std::move(task);
   model.calibration.reset();
+  model.listening.clear();
   model.imprinted.clear();
   model.imprintable.clear();
 }

@@ -7,8 +7,8 @@
 
 namespace moil::daemon {
 
-inline constexpr std::array<std::string_view, 8> kModelFiles = {
-    "model.json", "weights.safetensors", "labels.json",    "preprocessing.json",
-    "task.json",  "calibration.json",    "imprinted.json", "imprintable.json"};
+inline constexpr std::array<std::string_view, 9> kModelFiles = {
+    "model.json",       "weights.safetensors", "labels.json",    "preprocessing.json", "task.json",
+    "calibration.json", "listening.json",      "imprinted.json", "imprintable.json"};
 
 }  // namespace moil::daemon

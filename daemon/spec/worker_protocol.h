@@ -9,7 +9,8 @@
 //   moil-worker predict --reply DESCRIPTOR --model-folder FOLDER --top N --image DESCRIPTOR
 //                       [--image DESCRIPTOR ...] [--timeline]
 //   moil-worker listen --reply DESCRIPTOR --model-folder FOLDER --sound=DESCRIPTOR --name=NAME
-//                      [--every=SECONDS] [--rate=N] [--threshold=P] [--label=LABEL ...]
+//                      [--every=SECONDS] [--rate=N] [--threshold=P | --false-accepts=N]
+//                      [--label=LABEL ...]
 //   moil-worker preview --reply DESCRIPTOR --size PIXELS --image DESCRIPTOR [--image ...]
 //   moil-worker try --reply DESCRIPTOR --image DESCRIPTOR [--image ...]
 //   moil-worker cut --reply DESCRIPTOR --recording=DESCRIPTOR --piece=DESCRIPTOR --name=NAME

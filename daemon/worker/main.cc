@@ -289,6 +289,7 @@ int main(int argc, char** argv) {
   listen_command.add_option("--rate", arguments.listening.raw_rate, "Of samples without a head");
   listen_command.add_option("--every", arguments.listening.every, "Seconds to the next decision");
   listen_command.add_option("--threshold", arguments.listening.threshold, "Of the probability");
+  listen_command.add_option("--false-accepts", arguments.listening.false_accepts, "An hour");
   listen_command.add_option("--label", arguments.listening.labels, "To tell; else all")
       .one_value_each_time();
   moil::cli::Command preview_command =

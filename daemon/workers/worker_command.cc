@@ -88,6 +88,7 @@ ProcessOptions WorkerCommand::listen(const std::filesystem::path& model, int sou
   if (wanted.every) words.push_back(word("--every", *wanted.every));
   if (wanted.rate) words.push_back(word("--rate", *wanted.rate));
   if (wanted.threshold) words.push_back(word("--threshold", *wanted.threshold));
+  if (wanted.false_accepts) words.push_back(word("--false-accepts", *wanted.false_accepts));
   for (const std::string& label : wanted.labels) words.push_back(word("--label", label));
   ProcessOptions process = options(std::move(words), 1);
   process.keep_open.push_back(sound);

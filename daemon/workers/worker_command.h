@@ -45,11 +45,12 @@ class WorkerCommand {
   ProcessOptions predict(const std::filesystem::path& model, const std::vector<int>& descriptors,
                          const PredictionWanted& wanted) const;
   struct ListeningWanted {
-    std::string name;                 // of the sound, for messages
-    std::optional<int> rate;          // of samples without a head
-    std::optional<double> every;      // seconds
-    std::optional<double> threshold;  // of the probability
-    std::vector<std::string> labels;  // empty: all
+    std::string name;                     // of the sound, for messages
+    std::optional<int> rate;              // of samples without a head
+    std::optional<double> every;          // seconds
+    std::optional<double> threshold;      // of the probability
+    std::optional<double> false_accepts;  // an hour
+    std::vector<std::string> labels;      // empty: all
   };
   // sound: a descriptor; as above.
   ProcessOptions listen(const std::filesystem::path& model, int sound,

@@ -22,6 +22,7 @@ struct ListenOptions {
   std::optional<int> rate;
   std::optional<double> every;
   std::optional<double> threshold;
+  std::optional<double> false_accepts;
   std::vector<std::string> labels;
 
   bool is_stdin() const { return file == "-"; }
@@ -68,6 +69,7 @@ Json params_of(const ListenOptions& options) {
   if (options.rate || options.is_stdin()) params["rate"] = options.rate.value_or(kMicrophoneRate);
   if (options.every) params["every"] = *options.every;
   if (options.threshold) params["threshold"] = *options.threshold;
+  if (options.false_accepts) params["false_accepts"] = *options.false_accepts;
   return params;
 }
 
@@ -114,10 +116,16 @@ void add_listen_command(cli::Command app, Action& chosen) {
       .add_option("--label", options->labels,
                   "tell this label; may be given more than once; all if left out")
       .one_value_each_time();
+  const auto threshold = command.add_option(
+      "--threshold=P", options->threshold,
+      "tell what is at least as likely, 0 to 1; what the model is sure of if left out");
+  threshold.check(cli::within(0.0, 1.0));
   command
-      .add_option("--threshold=P", options->threshold,
-                  "tell what is at least as likely, 0 to 1; what the model is sure of if left out")
-      .check(cli::within(0.0, 1.0));
+      .add_option("--false-accepts=N", options->false_accepts,
+                  "so many an hour in sounds without the label, as a night expects by what is held "
+                  "out; 1 if left out")
+      .check(cli::within(0.001, 1000.0))
+      .excludes(threshold);
   command
       .add_option("--every=SECONDS", options->every,
                   "from one decision to the next; 0.08, or a twelfth of what the model sees at "

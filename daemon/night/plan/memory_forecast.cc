@@ -7,7 +7,8 @@
 namespace moil::night {
 
 std::size_t MemoryForecast::total() const {
-  return std::max(libraries + weights + samples + std::max({caching, training, judging}), trials);
+  return std::max(libraries + weights + samples + std::max({caching, training, judging, listening}),
+                  trials);
 }
 
 namespace {
@@ -48,6 +49,16 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   forecast.judging = std::max(night.judging_bytes, night.imprint_bytes) + source;
   if (night.judges_while_training) forecast.judging += training_bytes(night);
   return forecast;
+}
+
+// The whole network for one sample, beside the night's backbone if that is still there.
+void add_listening(MemoryForecast& forecast, const NightModel& night, bool cached,
+                   const std::optional<std::int64_t>& budget) {
+  if (!night.bundle.kind->streams() || !night.bundle.task->outputs_are_labels()) return;
+  const std::size_t backbone = night.backbone->peak_bytes();
+  forecast.listening = backbone + night.head_bytes + night.judging_bytes + night.decoding_room;
+  forecast.listening += cached ? 2 * cache::kMostResidentBytes : backbone;
+  if (budget && forecast.total() > static_cast<std::size_t>(*budget)) forecast.listening = 0;
 }
 
 }  // namespace moil::night

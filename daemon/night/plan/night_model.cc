@@ -110,6 +110,7 @@ void add_labels(std::vector<std::string>& labels, const ImprintPlan& plan, const
 // What becomes of what is known of the model before the night.
 void plan_version(NightModel& night, const NightPlanInput& input) {
   night.bundle.calibration.reset();
+  night.bundle.listening.clear();
   if (night.trainer) night.bundle.imprinted.clear();
   const bool keeps_features = !night.trainer || night.freeze.trained_units == 1;
   if (!keeps_features) night.bundle.imprintable.clear();

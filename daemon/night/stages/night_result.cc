@@ -131,6 +131,7 @@ Json details_of(const NightContext& night, const NightStages& stages) {
   details["distilled"] = stages.run.distilled().is_used();
   details["imprinted"] = stages.run.imprinted().details();
   details["calibration"] = stages.judge.calibration();
+  details["listening"] = stages.listen.details();
   if (stages.run.cache().cache() != nullptr)
     details["cache"] = cache_details(night, model, stages.run.cache());
   return details;

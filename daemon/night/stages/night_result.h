@@ -3,6 +3,7 @@
 
 #include "daemon/night/stages/choose_stage.h"
 #include "daemon/night/stages/judge_stage.h"
+#include "daemon/night/stages/listen_stage.h"
 #include "daemon/night/stages/mix_stage.h"
 #include "daemon/night/stages/night_run.h"
 
@@ -13,6 +14,7 @@ struct NightStages {
   const ChooseStage& choose;
   const NightRun& run;
   const JudgeStage& judge;
+  const ListenStage& listen;
   const std::string& weights;  // of the new version: their digest
 };
 

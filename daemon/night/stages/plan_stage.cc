@@ -51,6 +51,8 @@ void PlanStage::run() {
   night_.measuring.report_to({});
   forecast_ = forecast_memory(model_, has_cache());
   forecast_.trials = night_.choices.trial_bytes;
+  if (!night_.is_trial())
+    add_listening(forecast_, model_, has_cache(), night_.spec.memory.budget_bytes);
   require_budget(forecast_);
 }
 
@@ -247,6 +249,7 @@ void PlanStage::forecast_uncached(const std::string& what) {
       throw DiskFull(message);
     throw Error(ErrorCode::kInvalidArgument, message);
   }
+  if (!night_.is_trial()) add_listening(beside, model_, false, budget);
   forecast_ = beside;
 }
 

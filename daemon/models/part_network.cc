@@ -1,4 +1,4 @@
-#include "daemon/predict/part_network.h"
+#include "daemon/models/part_network.h"
 
 #include <algorithm>
 
