@@ -77,7 +77,7 @@ class TfliteParity(unittest.TestCase):
 
     def imported(self, file, output):
         model = self.folder / "model"
-        command = [BUILD / "daemon/moil-onnx", "import", file, "--out", model, "--kind", "rows", "--output", output.split(";")[0]]
+        command = [BUILD / "daemon/moil-import", file, "--out", model, "--kind", "rows", "--output", output.split(";")[0]]
         return model, subprocess.run(command, capture_output=True, text=True)
 
     def ours(self, model, numbers):
@@ -92,7 +92,7 @@ class TfliteParity(unittest.TestCase):
     def exported(self, model):
         """What LiteRT answers of the model that was imported and is written again."""
         file = self.folder / "again.tflite"
-        subprocess.run([BUILD / "daemon/moil-onnx", "export", "--tflite", model, "--out", file], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([BUILD / "daemon/moil-export", "--tflite", model, "--out", file], check=True, stdout=subprocess.DEVNULL)
         (answer,) = answers_of(file)[1].values()
         return answer
 
