@@ -65,7 +65,12 @@ def activations():
         def limited(c, n=end):
             own = c.add("Mul", [c.add("ReduceMean", [c.x], keepdims=0), number(c, 0.5)])
             c.add("Clip", [c.x, own] if n == 1 else [c.x, number(c, -0.7), own])
-        case(f"layers-clip-computed-{end}", limited, shape=(1, 4, 6, 5))
+        case(f"layers-clip-computed-{end}", limited, shape=(1, 4, 6, 5), alone=True)
+
+    def crossed(c):
+        own = c.add("Sub", [c.add("ReduceMax", [c.x], keepdims=0), number(c, 20)])
+        c.add("Mul", [c.x, c.add("Clip", [c.x, number(c, 0.4), own])])
+    case("layers-clip-computed-crossed", crossed, shape=(1, 4, 6, 5), alone=True)
     case("layers-clip-6", lambda c: c.add("Clip", min=-0.25, max=0.5), opset=7)
     for exponent in (2, 3):
         case(f"layers-pow-{exponent}", lambda c, e=exponent: c.add("Pow", [c.x, number(c, e)]))
@@ -101,11 +106,11 @@ def reductions():
                                            ((1, 4, 9), None), ((1, 8), None)]):
             named = {"axes": axes} if axes else {}
             if axes and len(axes) < len(shape):
-                case(f"layers-{op.lower()}-one-{i}", lambda c, o=op, n=named: c.add(o, **n), shape=shape, opset=11)
+                case(f"layers-{op.lower()}-one-{i}", lambda c, o=op, n=named: c.add(o, **n), shape=shape, opset=11, alone=True)
                 continue
             for keeps in (0, 1):
                 case(f"layers-{op.lower()}-one-{i}-{keeps}", lambda c, o=op, n=named, k=keeps: c.add("Sub", [c.x, c.add(o, keepdims=k, **n)]),
-                     shape=shape, opset=11)
+                     shape=shape, opset=11, alone=True)
     for i, shape in enumerate([IMAGE, LINE, (1, 2, 3, 300), (1, 2, 700), (1, 3, 260, 2)]):
         case(f"layers-globalmaxpool-{i}", lambda c: c.add("GlobalMaxPool"), shape=shape)
         case(f"layers-globalaveragepool-{i}", lambda c: c.add("GlobalAveragePool"), shape=shape, opset=7)

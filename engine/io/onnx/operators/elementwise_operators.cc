@@ -136,17 +136,20 @@ void clip(ImportState& state, const Node& node, const Value& x, double least, do
   state.add_layer(node, "clip", {&x}, std::move(properties));
 }
 
-// A limit may be computed, of the largest number say.
+bool is_computed(const ImportState& state, const Node& node, std::size_t input) {
+  return state.has(node, input) && !state.is_constant(node, input);
+}
+
+// A limit may be computed, of the largest number say; the upper one wins over the lower.
 void import_clip(ImportState& state, const Node& node) {
   Value x = state.pixels(node, 0);
-  double limits[] = {-kNone, kNone};
-  for (const std::size_t i : {1U, 2U}) {
-    if (state.has(node, i) && !state.is_constant(node, i))
-      x = join(state, node, i == 1 ? "maximum" : "minimum", x, state.pixels(node, i));
-    else
-      limits[i - 1] = limit(state, node, i, i == 1 ? "min" : "max", limits[i - 1]);
-  }
-  clip(state, node, x, limits[0], limits[1]);
+  const bool computed[] = {is_computed(state, node, 1), is_computed(state, node, 2)};
+  const double least = computed[0] ? -kNone : limit(state, node, 1, "min", -kNone);
+  const double most = computed[1] ? kNone : limit(state, node, 2, "max", kNone);
+  if (computed[0]) x = join(state, node, "maximum", x, state.pixels(node, 1));
+  if (!computed[1]) return clip(state, node, x, least, most);
+  clip(state, node, x, least, kNone);
+  join(state, node, "minimum", *state.find(node.outputs[0]), state.pixels(node, 2));
 }
 
 // The largest or smallest of values and numbers, one after the other.

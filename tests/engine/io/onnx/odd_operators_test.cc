@@ -65,6 +65,23 @@ TEST(OddOperators, ExtremesOfTensors) {
   EXPECT_THAT(row.refusal(), HasSubstr("only limits of one number"));
 }
 
+// Of a file for one sample it is the sample's.
+TEST(OddOperators, ReductionsOverTheBatch) {
+  for (const bool alone : {false, true}) {
+    for (const Ints& axes : {Ints{}, Ints{0}, Ints{0, 2}}) {
+      Builder b;
+      if (alone) b.graph.inputs[0].dims[0] = 1;
+      b.add("ReduceMax", {}, {{"axes", axes}});
+      if (!alone) {
+        EXPECT_THAT(b.refusal(), HasSubstr("it works along the batch"));
+      } else {
+        b.add("Relu");
+        EXPECT_EQ(b.import().description.layers.back().type, "relu");
+      }
+    }
+  }
+}
+
 TEST(OddOperators, PartsOfAxes) {
   Builder b;
   b.graph.nodes.push_back({"split", "Split", "", {"image"}, {"a", "b"}, {}});
