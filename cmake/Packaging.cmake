@@ -48,7 +48,8 @@ are trained, and the new network is put in service where nothing was
 forgotten. Nothing leaves the device: the service has no network.
 .
 The command line is moilctl(1). What prepares networks before a device is
-shipped is here, too: moil-pretrain(1), moil-onnx(1) and moil-plan(1).")
+shipped is here, too: moil-pretrain(1), moil-import(1),
+moil-export(1) and moil-plan(1).")
 # The paths in unit and programs are those of the system, not of the folder that is packed.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)

@@ -41,7 +41,13 @@ def python_with(place: Path, packages: list[str], modules: str, name: str) -> Pa
     return python
 
 
-LITERT = "import numpy, ai_edge_litert.interpreter, safetensors.numpy"  # what runs it
+LITERT = "import numpy, PIL, ai_edge_litert.interpreter, safetensors.numpy"  # what runs it
+LITERT_PACKAGES = ["ai-edge-litert>=1.2,<3", "numpy", "pillow", "safetensors"]
+
+
+def with_litert(build: Path) -> Path:
+    """A Python of the build folder that runs LITERT."""
+    return python_with(build / "litert", LITERT_PACKAGES, LITERT, "LiteRT")
 
 
 def use_litert(build: Path, arguments: list[str], before: Callable[[Path], None] = lambda python: None) -> None:
@@ -51,7 +57,7 @@ def use_litert(build: Path, arguments: list[str], before: Callable[[Path], None]
         return
     except ImportError:
         pass
-    python = python_with(build / "litert", ["ai-edge-litert>=1.2,<3", "numpy", "safetensors"], LITERT, "LiteRT")
+    python = with_litert(build)
     before(python)
     os.execv(python, [str(python), "-B", *arguments])
 

@@ -72,8 +72,8 @@ void add_environment(std::string& page, const Command& program) {
 
 void add_see_also(std::string& page, const Command& program) {
   std::string list;
-  for (const char* other : {"moilctl(1)", "moil-pretrain(1)", "moil-onnx(1)", "moil-plan(1)",
-                            "moil-review(1)", "moild(8)", "moil-worker(8)"}) {
+  for (const char* other : {"moilctl(1)", "moil-pretrain(1)", "moil-import(1)", "moil-export(1)",
+                            "moil-plan(1)", "moil-review(1)", "moild(8)", "moil-worker(8)"}) {
     const std::string text = other;
     if (text.starts_with(program.name + "(")) continue;
     const auto bracket = text.find('(');

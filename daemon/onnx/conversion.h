@@ -1,4 +1,4 @@
-// What moil-onnx does: from ONNX and TensorFlow Lite files to model folders
+// What moil-import and moil-export do: from ONNX and TensorFlow Lite files to model folders
 // (daemon/models/model_folder.h), and back.
 //
 // Labels, preprocessing, the task and what probabilities mean travel as metadata of the file:

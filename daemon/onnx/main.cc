@@ -1,9 +1,12 @@
-// moil-onnx: models from and to other tools, as ONNX and TensorFlow Lite files; for people, and for
-// the daemon (model.export, daemon/spec/worker_protocol.h).
+// moil-import and moil-export: models from and to other tools, as ONNX and TensorFlow Lite files.
+// Both are names of moil-onnx, which has them as commands, and one for the daemon (model.export,
+// daemon/spec/worker_protocol.h).
 #include <sysexits.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <string>
 
 #include "base/command_line/command_line.h"
 #include "base/error.h"
@@ -14,6 +17,16 @@
 #include "daemon/worker/confinement.h"
 
 namespace {
+
+constexpr char kBoth[] = "moil-onnx", kImport[] = "moil-import", kExport[] = "moil-export";
+constexpr char kImportHelp[] = "Makes a model folder of an ONNX or TensorFlow Lite file.",
+               kExportHelp[] = "Makes an ONNX or TensorFlow Lite file of a model folder.";
+
+// What the user typed, if that is a name of this program.
+std::string name_typed(int argc, char** argv) {
+  const std::string typed = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  return typed == kImport || typed == kExport ? typed : kBoth;
+}
 
 int exit_code_of(moil::ErrorCode code) {
   switch (code) {
@@ -31,9 +44,7 @@ int exit_code_of(moil::ErrorCode code) {
   }
 }
 
-moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) {
-  moil::cli::Command import =
-      app.add_subcommand("import", "ONNX or TensorFlow Lite file to model folder");
+void add_import(moil::cli::Command import, moil::ImportArguments& a) {
   import.add_option("FILE", a.file, "ONNX file, whose external data lies beside it, or .tflite")
       .required();
   import.add_option("--out=DIR", a.folder, "Folder to make").required();
@@ -64,7 +75,14 @@ moil::cli::Command add_import(moil::cli::Command app, moil::ImportArguments& a) 
                     "Dims of one sample where the file leaves them open: 3 224 224");
   import.add_option("--output=NAME", a.output,
                     "Which of several outputs of the file is the model's");
-  return import;
+}
+
+// to_tflite: whatever the file is called.
+void add_export(moil::cli::Command exporter, moil::ExportArguments& a, bool& to_tflite) {
+  exporter.add_option("DIR", a.folder, "Model folder").required();
+  exporter.add_option("--out=FILE", a.file, "File to write").required();
+  exporter.add_flag("--tflite", to_tflite,
+                    "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
 }
 
 struct DaemonExport {
@@ -106,41 +124,74 @@ int export_for_daemon(const DaemonExport& to) {
   }
 }
 
-}  // namespace
+// Runs `convert`, whose line is for the user; the status is that of the program.
+template <class Convert>
+int converted(const std::string& name, const Convert& convert) {
+  try {
+    std::printf("%s\n", convert().c_str());
+    return EX_OK;
+  } catch (const moil::Error& e) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), e.what());
+    return exit_code_of(e.code());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), e.what());
+    return EX_SOFTWARE;
+  }
+}
 
-int main(int argc, char** argv) {
+struct Arguments {
+  moil::ImportArguments import;
+  moil::ExportArguments exporter;
+  bool to_tflite = false;
+};
+
+int import_by(const std::string& name, const Arguments& a) {
+  return converted(name, [&] { return moil::import_file(a.import); });
+}
+
+int export_by(const std::string& name, Arguments& a) {
+  if (a.to_tflite || a.exporter.file.ends_with(".tflite"))
+    a.exporter.format = moil::FileFormat::kTflite;
+  return converted(name, [&] { return moil::export_file(a.exporter); });
+}
+
+// As moil-import or moil-export, whose options are the program's own.
+int run_one(const std::string& name, int argc, char** argv) {
+  const bool imports = name == kImport;
+  moil::cli::Program app(imports ? kImportHelp : kExportHelp, name, moil::kVersion);
+  Arguments arguments;
+  if (imports)
+    add_import(app, arguments.import);
+  else
+    add_export(app, arguments.exporter, arguments.to_tflite);
+  moil::manual::add_manual(app);
+  if (const auto exit = app.parse(argc, argv)) return *exit;
+  return imports ? import_by(name, arguments) : export_by(name, arguments);
+}
+
+int run_both(int argc, char** argv) {
   moil::cli::Program app(
       "Brings models from other tools, as ONNX or TensorFlow Lite files, and takes them there.",
-      "moil-onnx", moil::kVersion);
+      kBoth, moil::kVersion);
   app.require_subcommand(1);
-  moil::ImportArguments import_arguments;
-  moil::cli::Command import = add_import(app, import_arguments);
-  moil::ExportArguments export_arguments;
-  bool to_tflite = false;
+  Arguments arguments;
+  moil::cli::Command import =
+      app.add_subcommand("import", "ONNX or TensorFlow Lite file to model folder, as moil-import");
+  add_import(import, arguments.import);
   moil::cli::Command exporter =
-      app.add_subcommand("export", "Model folder to ONNX or TensorFlow Lite file");
-  exporter.add_option("DIR", export_arguments.folder, "Model folder").required();
-  exporter.add_option("--out=FILE", export_arguments.file, "File to write").required();
-  exporter.add_flag("--tflite", to_tflite,
-                    "TensorFlow Lite in place of ONNX, as for a FILE that ends in .tflite");
+      app.add_subcommand("export", "Model folder to ONNX or TensorFlow Lite file, as moil-export");
+  add_export(exporter, arguments.exporter, arguments.to_tflite);
   DaemonExport for_daemon;
   moil::cli::Command exporter_to = add_daemon_export(app, for_daemon);
   moil::manual::add_manual(app);
   if (const auto exit = app.parse(argc, argv)) return *exit;
   if (exporter_to.given()) return export_for_daemon(for_daemon);
-  try {
-    if (to_tflite || export_arguments.file.ends_with(".tflite"))
-      export_arguments.format = moil::FileFormat::kTflite;
-    if (import.given())
-      std::printf("%s\n", moil::import_file(import_arguments).c_str());
-    else
-      std::printf("%s\n", moil::export_file(export_arguments).c_str());
-    return EX_OK;
-  } catch (const moil::Error& e) {
-    std::fprintf(stderr, "moil-onnx: %s\n", e.what());
-    return exit_code_of(e.code());
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "moil-onnx: %s\n", e.what());
-    return EX_SOFTWARE;
-  }
+  return import.given() ? import_by(kBoth, arguments) : export_by(kBoth, arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = name_typed(argc, argv);
+  return name == kBoth ? run_both(argc, argv) : run_one(name, argc, argv);
 }

@@ -48,7 +48,7 @@ void add_train(cli::Command app, Arguments& a) {
                    "LSTM");
   cli::Option from = train.add_option(
       "--from=DIR", a.from,
-      "From a model's folder, as moil-onnx import writes one; where its labels are "
+      "From a model's folder, as moil-import writes one; where its labels are "
       "others, with a fresh classifier; ids and characters that it does not know get rows");
   train
       .add_option("--trainable-layers", a.training.trainable_layers,

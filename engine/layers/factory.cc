@@ -80,6 +80,8 @@ Table built_in_layers() {
       {"lstm_cell", {make_lstm_cell, kCell}},
       {"matmul", {make_matmul, {}}},
       {"max_pool", {make_max_pool, {.takes_one_input = true, .takes_maximum = true}}},
+      {"maximum", {make_maximum, {}}},
+      {"minimum", {make_minimum, {}}},
       {"mse", {make_mean_squared_error, {}}},
       {"multi_head_attention",
        {make_multi_head_attention, {.owns_weights = true, .takes_lengths = true}}},

@@ -49,7 +49,9 @@ MakeLayer make_lstm_cell;              // lstm_cell: units, bias = true
 MakeLayer make_matmul;                 // matmul: transpose_b = false
 MakeLayer make_max_pool;               // max_pool: kernel, stride = kernel, padding = 0,
                                        // dilation = 1, ceil_mode = false
+MakeLayer make_maximum;                // maximum
 MakeLayer make_mean_squared_error;     // mse
+MakeLayer make_minimum;                // minimum
 MakeLayer make_multi_head_attention;   // multi_head_attention: heads, causal = false, bias = true,
                                        // head_by_head = true
 MakeLayer make_multi_out;              // multi_out: outputs

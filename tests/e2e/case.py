@@ -215,8 +215,8 @@ class OwnModelTest(Asking):
     def check_export(self, model: str, first: Path, samples: Sequence[Path]) -> None:
         """A version, to ONNX and back: the same files beside the weights, the same answers."""
         again = self.folder / f"{model}-again"
-        run([program("moil-onnx"), "export", first, "--out", self.folder / f"{model}.onnx"])
-        run([program("moil-onnx"), "import", self.folder / f"{model}.onnx", "--out", again])
+        run([program("moil-export"), first, "--out", self.folder / f"{model}.onnx"])
+        run([program("moil-import"), self.folder / f"{model}.onnx", "--out", again])
         for file in ("labels.json", "preprocessing.json", "task.json", "calibration.json"):
             if (first / file).exists():
                 self.assertEqual(json.loads((first / file).read_text()), json.loads((again / file).read_text()))

@@ -90,7 +90,7 @@ class LifeTest(EachTest):
         exported = self.ctl.json("model", "export", MODEL, "-o", file)
         self.assertEqual(exported["bytes"], file.stat().st_size)
         self.assertEqual([f.name for f in self.folder.glob(f"{file.name}*")], [file.name])
-        run([program("moil-onnx"), "import", file, "--out", self.folder / back])
+        run([program("moil-import"), file, "--out", self.folder / back])
         self.ctl.import_model(self.folder / back, back)
         image = next(iter(self.world.place.held_out[SETTINGS.local_classes[0]]))
         said = [self.ctl.json("predict", image, "--model", model)["predictions"][0]["top"] for model in (MODEL, back)]

@@ -16,8 +16,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ["MOIL_BUILD"])
-DOCUMENTED = ("moild", "moilctl", "moil-pretrain", "moil-onnx", "moil-plan")
-PROGRAMS = (*DOCUMENTED, "moil-worker", "moil-review")
+DOCUMENTED = ("moild", "moilctl", "moil-pretrain", "moil-import", "moil-export", "moil-plan")
+PROGRAMS = (*DOCUMENTED, "moil-onnx", "moil-worker", "moil-review")
 
 
 def manual(program: str, form: str) -> str:
@@ -123,6 +123,24 @@ class ManualTest(unittest.TestCase):
         self.assertIsNone(complaint(table, ["--json", "job", "submit", "FILE", "--now"]))
         self.assertIn("--soon", complaint(table, ["job", "submit", "FILE", "--soon"]) or "")
         self.assertIn("sumbit", complaint(table, ["job", "sumbit", "FILE"]) or "")
+
+    def test_one_program_of_three_names(self) -> None:
+        """moil-import is moil-onnx import, moil-export its export: the same options, and each says the name that was typed."""
+        below = {command["name"]: command for command in json.loads(manual("moil-onnx", "json"))["commands"]}
+        for command, words in (("import", ("none.onnx", "--out", "none")), ("export", ("none", "--out", "none.onnx"))):
+            name = f"moil-{command}"
+            table = json.loads(manual(name, "json"))
+            self.assertEqual((table["name"], table["commands"]), (name, []))
+            self.assertEqual(table["positionals"], below[command]["positionals"])
+            own, all_of = ([str(option) for option in of["options"]] for of in (below[command], table))
+            self.assertLessEqual(set(own), set(all_of))
+            told = []
+            for typed in ([name], ["moil-onnx", command]):
+                done = subprocess.run([BUILD / "daemon" / typed[0], *typed[1:], *words], capture_output=True, text=True, cwd=self.folder)
+                self.assertEqual((done.returncode, done.stdout), (66, ""))
+                told.append(done.stderr.removeprefix(f"{typed[0]}: "))
+                self.assertNotEqual(told[-1], done.stderr)
+            self.assertEqual(*told)
 
     def test_manual_pages(self) -> None:
         self.need("groff")

@@ -21,6 +21,7 @@ from lib.networks import dense, relu, write_model
 
 BUILD = Path(os.environ["MOIL_BUILD"])
 PROGRAMS = ("moild", "moil-worker", "moilctl", "moil-review", "moil-pretrain", "moil-onnx", "moil-plan")
+NAMES_OF_ONE = ("moil-import", "moil-export")  # moil-onnx
 STATE = "/var/lib/moild"
 BY_HAND = ("runuser", "-u", "moild", "--", "moild", "--foreground")
 CONFIG = 78  # sysexits.h
@@ -84,6 +85,8 @@ class ContentTest(Package):
         modes = {line.split()[5].removeprefix("."): line.split()[:2] for line in packed.stdout.splitlines()}
         for program in PROGRAMS:
             self.assertEqual(modes[f"/usr/bin/{program}"], ["-rwxr-xr-x", "root/root"])
+        for name in NAMES_OF_ONE:
+            self.assertIn(f" ./usr/bin/{name} -> moil-onnx\n", packed.stdout)
         self.assertEqual(modes["/etc/moild/moild.json"], ["-rw-r--r--", "root/root"])
         needed = subprocess.run(["dpkg-deb", "--field", self.package, "Depends"], capture_output=True, text=True, check=True)
         for library in ("libsqlite3-0", "liblmdb0", "libsystemd0", "libcpp-httplib0.11"):
@@ -145,9 +148,9 @@ class InstalledTest(Package):
     def test_1_installed(self) -> None:
         self.install()
         listed = self.machine.run("dpkg-query", "--listfiles", "moild").stdout.split()
-        for program in PROGRAMS:
+        for program in (*PROGRAMS, *NAMES_OF_ONE):
             self.assertIn(f"/usr/bin/{program}", listed)
-            self.assertEqual(self.mode(f"/usr/bin/{program}"), "755 root root")
+            self.assertEqual(self.mode(f"/usr/bin/{program}"), "777 root root" if program in NAMES_OF_ONE else "755 root root")
             section = 8 if program in ("moild", "moil-worker") else 1
             self.assertIn(f"/usr/share/man/man{section}/{program}.{section}.gz", listed)
             self.assertIn(f"/usr/share/bash-completion/completions/{program}", listed)

@@ -419,6 +419,11 @@ def joining_cases():
         layer("add", {}, [random(*dims), random(*dims)], lambda x, w, _: x[0] + x[1])
         layer("add", {}, [random(*dims) for _ in range(3)], lambda x, w, _: x[0] + x[1] + x[2])
         layer("multiply", {}, [random(*dims), random(*dims)], lambda x, w, _: x[0] * x[1])
+        for name, extreme in (("maximum", torch.maximum), ("minimum", torch.minimum)):
+            one, other = random(*dims), random(*dims)
+            layer(name, {}, [one, other], lambda x, w, _, e=extreme: e(x[0], x[1]))
+            layer(name, {}, [one, torch.where(other < 0, one, other)], lambda x, w, _, e=extreme: e(x[0], x[1]),
+                  name=f"{name} half of equals")
         layer("identity", {}, [random(*dims)], lambda x, w, _: x[0] * 1)
         layer("multi_out", {"outputs": 3}, [random(*dims)],
               lambda x, w, _: [x[0] * 1, x[0] * 1, x[0] * 1])

@@ -54,6 +54,23 @@ def activations():
         for i, value in enumerate((0.0, 0.3, -0.7)):
             case(f"layers-{op.lower()}-{i}", lambda c, o=op, v=value: c.add(o, [number(c, v), c.x]))
             case(f"layers-{op.lower()}-turned-{i}", lambda c, o=op, v=value: c.add(o, [c.x, number(c, v)]), opset=8)
+        for shape in (IMAGE, LINE, (2, 7)):
+            of_shape = f"layers-{op.lower()}-of-{len(shape)}"
+            case(f"{of_shape}-1", lambda c, o=op: c.add(o, [c.add("Tanh")]), shape=shape, opset=8)
+            case(f"{of_shape}-2", lambda c, o=op: c.add(o, [c.add("Tanh"), c.x]), shape=shape)
+            case(f"{of_shape}-4", lambda c, o=op: c.add(o, [c.add("Tanh"), number(c, 0.1), c.x, c.add("Neg", [c.x])]), shape=shape)
+            case(f"{of_shape}-each", lambda c, o=op, n=len(shape): c.add(o, [c.x, c.add("ReduceMean", [c.x], axes=list(range(1, n)))]),
+                 shape=shape)
+    for end in (1, 2):
+        def limited(c, n=end):
+            own = c.add("Mul", [c.add("ReduceMean", [c.x], keepdims=0), number(c, 0.5)])
+            c.add("Clip", [c.x, own] if n == 1 else [c.x, number(c, -0.7), own])
+        case(f"layers-clip-computed-{end}", limited, shape=(1, 4, 6, 5), alone=True)
+
+    def crossed(c):
+        own = c.add("Sub", [c.add("ReduceMax", [c.x], keepdims=0), number(c, 20)])
+        c.add("Mul", [c.x, c.add("Clip", [c.x, number(c, 0.4), own])])
+    case("layers-clip-computed-crossed", crossed, shape=(1, 4, 6, 5), alone=True)
     case("layers-clip-6", lambda c: c.add("Clip", min=-0.25, max=0.5), opset=7)
     for exponent in (2, 3):
         case(f"layers-pow-{exponent}", lambda c, e=exponent: c.add("Pow", [c.x, number(c, e)]))
@@ -83,6 +100,17 @@ def reductions():
                         else:
                             c.add(o, axes=a, keepdims=k)
                     case(f"layers-{op.lower()}-{i}-{keeps}-{opset}", build, shape=shape, opset=opset)
+        # One sample, of which the file takes the batch's axis away as well.
+        for i, (shape, axes) in enumerate([((1, 4, 6, 5), [0]), ((1, 4, 6, 5), [0, 1]), ((1, 4, 6, 5), [0, 2, 3]), ((1, 4, 9), [-3, 2]),
+                                           ((1, 4, 6, 5), [0, 1, 2, 3]), ((1, 4, 9), [0, 1, 2]), ((1, 8), [0, 1]), ((1, 4, 6, 5), None),
+                                           ((1, 4, 9), None), ((1, 8), None)]):
+            named = {"axes": axes} if axes else {}
+            if axes and len(axes) < len(shape):
+                case(f"layers-{op.lower()}-one-{i}", lambda c, o=op, n=named: c.add(o, **n), shape=shape, opset=11, alone=True)
+                continue
+            for keeps in (0, 1):
+                case(f"layers-{op.lower()}-one-{i}-{keeps}", lambda c, o=op, n=named, k=keeps: c.add("Sub", [c.x, c.add(o, keepdims=k, **n)]),
+                     shape=shape, opset=11, alone=True)
     for i, shape in enumerate([IMAGE, LINE, (1, 2, 3, 300), (1, 2, 700), (1, 3, 260, 2)]):
         case(f"layers-globalmaxpool-{i}", lambda c: c.add("GlobalMaxPool"), shape=shape)
         case(f"layers-globalaveragepool-{i}", lambda c: c.add("GlobalAveragePool"), shape=shape, opset=7)

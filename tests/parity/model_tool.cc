@@ -2,6 +2,7 @@
 //
 //   model_tool grow FOLDER CLASSES OUT      the model with so many classes, new ones untrained
 //   model_tool logits FOLDER CASE OUT       what it computes for the tensor "image" of CASE
+//   model_tool file FILE CASE OUT           the same of a .tflite or ONNX file that may be no model
 //   model_tool fresh DESCRIPTION SEED OUT   a model of words with fresh weights: OUT.onnx, and
 //                                           OUT.safetensors with "image", its words, and "logits"
 //   model_tool lite DESCRIPTION SEED OUT    the same of any model of one input, as OUT.tflite
@@ -23,9 +24,12 @@
 #include "daemon/models/model_folder.h"
 #include "engine/io/model_json.h"
 #include "engine/io/onnx/export/onnx_export.h"
+#include "engine/io/onnx/onnx_import.h"
+#include "engine/io/onnx/onnx_reader.h"
 #include "engine/io/onnx/onnx_writer.h"
 #include "engine/io/safetensors.h"
 #include "engine/io/tflite/export/tflite_export.h"
+#include "engine/io/tflite/tflite_reader.h"
 #include "engine/model/graph.h"
 #include "engine/model/initial_weights.h"
 #include "engine/model/surgery.h"
@@ -44,12 +48,26 @@ void grow(const std::string& folder, const std::string& classes, const std::stri
   night::write_model_folder(out, bundle);
 }
 
+void write_logits(const ModelDescription& model, const WeightMap& weights, const NamedTensor& image,
+                  const std::string& out) {
+  const auto [info, found] = test::computed(model, weights, image);
+  const auto dims = info.dims.values();
+  write_safetensors(out, {{"logits", {{dims.begin(), dims.end()}, found}}});
+}
+
 void logits(const std::string& folder, const std::string& file, const std::string& out) {
   night::ModelBundle bundle = night::read_model_folder(folder);
   const NamedTensor image = read_safetensors(file).tensors.at("image");
-  const auto [info, found] = test::computed(bundle.description, bundle.weights, image);
-  const auto dims = info.dims.values();
-  write_safetensors(out, {{"logits", {{dims.begin(), dims.end()}, found}}});
+  write_logits(bundle.description, bundle.weights, image, out);
+}
+
+void file(const std::string& path, const std::string& file, const std::string& out) {
+  const NamedTensor image = read_safetensors(file).tensors.at("image");
+  onnx::ImportOptions options;
+  options.input_dims.assign(image.dims.begin() + 1, image.dims.end());
+  const onnx::ImportedModel model = onnx::import_onnx(
+      tflite::is_tflite(path) ? tflite::read_tflite(path) : onnx::read_onnx(path), options);
+  write_logits(model.description, model.weights, image, out);
 }
 
 struct Fresh {
@@ -122,11 +140,12 @@ int main(int argc, char** argv) {
   try {
     if (what == "grow") return moil::grow(argv[2], argv[3], argv[4]), 0;
     if (what == "logits") return moil::logits(argv[2], argv[3], argv[4]), 0;
+    if (what == "file") return moil::file(argv[2], argv[3], argv[4]), 0;
     if (what == "fresh") return moil::fresh(argv[2], argv[3], argv[4]), 0;
     if (what == "lite") return moil::lite(argv[2], argv[3], argv[4]), 0;
     if (argc == 3 && std::string(argv[1]) == "layers") return moil::layers(argv[2]), 0;
     std::fprintf(stderr,
-                 "usage: model_tool grow|logits|fresh|lite FOLDER CLASSES|CASE|SEED OUT\n"
+                 "usage: model_tool grow|logits|file|fresh|lite FOLDER|FILE CLASSES|CASE|SEED OUT\n"
                  "       model_tool layers OUT\n");
     return 64;
   } catch (const std::exception& e) {

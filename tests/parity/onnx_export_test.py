@@ -3,8 +3,8 @@
 
     onnx_export_test.py BUILD CASES
 
-BUILD has the programs, CASES what onnx_cases.py wrote. Each model is imported by moil-onnx, some get
-new classes, and moil-onnx exports it. ONNX Runtime comes from PyPI into a virtual environment below
+BUILD has the programs, CASES what onnx_cases.py wrote. Each model is imported by moil-import, some get
+new classes, and moil-export writes it. ONNX Runtime comes from PyPI into a virtual environment below
 BUILD. Ends with status 77 if it cannot be had, or if there are no cases.
 """
 import json
@@ -82,10 +82,10 @@ class ExportTest(unittest.TestCase):
         labels.write_text(json.dumps([f"class {i}" for i in range(10)]))
         preprocessing.write_text(json.dumps({**PREPROCESSING, "height": image.shape[2], "width": image.shape[3]}))
         model, grown, file = (self.folder / part for part in ("model", "grown", "model.onnx"))
-        run("daemon/moil-onnx", "import", CASES / f"{name}.onnx", "--out", model, "--labels", labels,
+        run("daemon/moil-import", CASES / f"{name}.onnx", "--out", model, "--labels", labels,
             "--preprocessing", preprocessing)
         run("tests/parity/model_tool", "grow", model, str(classes), grown)
-        run("daemon/moil-onnx", "export", grown, "--out", file)
+        run("daemon/moil-export", grown, "--out", file)
         return grown, file
 
     def check_file(self, file, folder):

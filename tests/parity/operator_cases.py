@@ -50,10 +50,11 @@ WHOLES = [T.BOOL, T.INT8, T.UINT8, T.INT16, T.UINT16, T.INT32, T.INT64, T.UINT32
 class Case:
     """A graph: x = -image at the beginning, so that a layer computes it; what behind it is `last`."""
 
-    def __init__(self, shape=SHAPE, opset=OPSET, dtype=T.FLOAT, channels_last=False):
+    def __init__(self, shape=SHAPE, opset=OPSET, dtype=T.FLOAT, channels_last=False, alone=False):
         self.nodes, self.constants, self.last = [], [], "image"
         self.shape, self.opset, self.dtype = list(shape), opset, dtype
         self.channels_last = channels_last  # an image that an import takes as all others
+        self.batch = shape[0] if alone else "n"  # for one sample at a time, or for any number
         if dtype == T.FLOAT:
             self.add("Neg")
         self.x = self.last
@@ -75,7 +76,7 @@ class Case:
 
     def model(self):
         self.add("Neg")
-        x = helper.make_tensor_value_info("image", self.dtype, ["n", *self.shape[1:]])
+        x = helper.make_tensor_value_info("image", self.dtype, [self.batch, *self.shape[1:]])
         y = helper.make_tensor_value_info(self.last, T.FLOAT, None)
         graph = helper.make_graph(self.nodes, "g", [x], [y], self.constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],

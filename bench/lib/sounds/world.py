@@ -25,7 +25,7 @@ def import_tagger(folder: Path) -> Path:
     labels.write_text("".join(f"{tag}\n" for tag in data.tags()))
     kind.write_text(json.dumps(LOG_MEL))
     task = json.dumps({"task": "tag", "unnamed": "unknown"})
-    command: list[str | Path] = [program("moil-onnx"), "import", data.YAMNET, "--labels", labels, "--preprocessing", kind]
+    command: list[str | Path] = [program("moil-import"), data.YAMNET, "--labels", labels, "--preprocessing", kind]
     run([*command, "--task", task, "--out", folder / "yamnet"])
     return folder / "yamnet"
 

@@ -106,7 +106,7 @@ class Importer {
       throw Error(ErrorCode::kInvalidArgument,
                   "input \"" + input.name + "\": the file leaves its dims open (" + text_of(dims) +
                       ", batch first); say those of one sample with " + options_.input_dims_name +
-                      ", such as 3 224 224");
+                      (dims.size() == 2 ? ", such as 16000" : ", such as 3 224 224"));
     if (!input.is_float && !input.is_integer && !input.is_short)
       throw Error(ErrorCode::kUnimplemented,
                   "input \"" + input.name + "\" is neither of floats nor of integers");

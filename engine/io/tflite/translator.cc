@@ -22,6 +22,16 @@ std::string first_name(const file::Tensor& tensor) {
   return name.substr(0, name.find(';'));
 }
 
+// Extents that the file leaves open are -1; one that says its usual extent has that.
+Ints open_dims_of(const file::Tensor& tensor) {
+  Ints dims = dims_of(tensor);
+  const auto* open = tensor.shape_signature();
+  if (open == nullptr || open->size() != dims.size()) return dims;
+  for (std::size_t k = 1; k < dims.size(); ++k)
+    if (open->Get(static_cast<flatbuffers::uoffset_t>(k)) < 0 && dims[k] == 1) dims[k] = -1;
+  return dims;
+}
+
 }  // namespace
 
 Translator::Translator(std::span<const std::uint8_t> bytes, const file::Model& model)
@@ -60,7 +70,7 @@ void Translator::begin() {
 void Translator::add_input(int index) {
   const file::Tensor& one = tensor(index);
   const std::string& name = names_[static_cast<std::size_t>(index)];
-  onnx::GraphValue value{name, dims_of(one)};
+  onnx::GraphValue value{name, open_dims_of(one)};
   const bool is_byte = one.type() == TensorType::UINT8 || one.type() == TensorType::INT8;
   value.is_float = one.type() == TensorType::FLOAT32 || one.type() == TensorType::FLOAT16;
   value.is_integer = one.type() == TensorType::INT32 || one.type() == TensorType::INT64;

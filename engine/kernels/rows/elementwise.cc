@@ -23,6 +23,31 @@ struct Times {
   }
 };
 
+template <bool kLarger, class V>
+HWY_INLINE auto exceeds(V a, V b) {
+  if constexpr (kLarger)
+    return hn::Gt(a, b);
+  else
+    return hn::Lt(a, b);
+}
+
+template <bool kLarger>
+struct Extreme {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V a, V b) const {
+    return hn::IfThenElse(hn::Or(exceeds<kLarger>(a, b), hn::IsNaN(a)), a, b);
+  }
+};
+
+template <bool kLarger>
+struct ExtremeSlope {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b, V dy) const {
+    const auto share = hn::IfThenElse(hn::Eq(a, b), hn::Mul(dy, hn::Set(d, 0.5F)), dy);
+    return hn::IfThenZeroElse(exceeds<kLarger>(b, a), share);
+  }
+};
+
 // All terms of a vector are read before it is written, since out may be any of them.
 void add_range(const float* const* terms, std::size_t count, float* out, std::int64_t begin,
                std::int64_t end) {
@@ -42,6 +67,34 @@ void add_range(const float* const* terms, std::size_t count, float* out, std::in
 void multiply_range(const float* a, const float* b, float* out, std::int64_t begin,
                     std::int64_t end) {
   map(out, begin, end, Times(), a, b);
+}
+
+template <bool kLarger>
+void extreme(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
+  map(out, begin, end, Extreme<kLarger>(), a, b);
+}
+
+template <bool kLarger>
+void extreme_slope(const float* a, const float* b, const float* dy, float* da, std::int64_t begin,
+                   std::int64_t end) {
+  map(da, begin, end, ExtremeSlope<kLarger>(), a, b, dy);
+}
+
+void larger_range(const float* a, const float* b, float* out, std::int64_t begin,
+                  std::int64_t end) {
+  extreme<true>(a, b, out, begin, end);
+}
+void smaller_range(const float* a, const float* b, float* out, std::int64_t begin,
+                   std::int64_t end) {
+  extreme<false>(a, b, out, begin, end);
+}
+void larger_slope(const float* a, const float* b, const float* dy, float* da, std::int64_t begin,
+                  std::int64_t end) {
+  extreme_slope<true>(a, b, dy, da, begin, end);
+}
+void smaller_slope(const float* a, const float* b, const float* dy, float* da, std::int64_t begin,
+                   std::int64_t end) {
+  extreme_slope<false>(a, b, dy, da, begin, end);
 }
 
 void multiply_rows(const float* in, const float* factors, float* out, std::int64_t channels,
@@ -92,6 +145,10 @@ namespace moil {
 
 HWY_EXPORT(add_range);
 HWY_EXPORT(multiply_range);
+HWY_EXPORT(larger_range);
+HWY_EXPORT(smaller_range);
+HWY_EXPORT(larger_slope);
+HWY_EXPORT(smaller_slope);
 HWY_EXPORT(multiply_rows);
 HWY_EXPORT(sum_products);
 HWY_EXPORT(squares);
@@ -103,6 +160,24 @@ void add_all(std::span<const float* const> terms, float* out, std::int64_t begin
 
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(multiply_range)(a, b, out, begin, end);
+}
+
+void larger(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(larger_range)(a, b, out, begin, end);
+}
+
+void smaller(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(smaller_range)(a, b, out, begin, end);
+}
+
+void larger_derivative(const float* a, const float* b, const float* dy, float* da,
+                       std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(larger_slope)(a, b, dy, da, begin, end);
+}
+
+void smaller_derivative(const float* a, const float* b, const float* dy, float* da,
+                        std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(smaller_slope)(a, b, dy, da, begin, end);
 }
 
 void multiply_channels(const float* in, const float* factors, float* out, std::int64_t channels,

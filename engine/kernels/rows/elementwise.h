@@ -15,6 +15,16 @@ inline constexpr std::int64_t kElementGrain = 32768;
 void add_all(std::span<const float* const> terms, float* out, std::int64_t begin, std::int64_t end);
 void multiply(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
 
+// The larger or smaller of both; NaN if either is.
+void larger(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
+void smaller(const float* a, const float* b, float* out, std::int64_t begin, std::int64_t end);
+// Their derivatives by a: dy if a is the result or one of both is NaN, half of it if both are
+// equal, else 0.
+void larger_derivative(const float* a, const float* b, const float* dy, float* da,
+                       std::int64_t begin, std::int64_t end);
+void smaller_derivative(const float* a, const float* b, const float* dy, float* da,
+                        std::int64_t begin, std::int64_t end);
+
 // Rows [begin, end) of a [rows, channels] array times one factor a channel.
 void multiply_channels(const float* in, const float* factors, float* out, std::int64_t channels,
                        std::int64_t begin, std::int64_t end);

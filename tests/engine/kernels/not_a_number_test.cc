@@ -13,6 +13,7 @@
 #include "engine/kernels/convolution/depthwise.h"
 #include "engine/kernels/convolution/pooling.h"
 #include "engine/kernels/gemm/gemm.h"
+#include "engine/kernels/rows/elementwise.h"
 #include "engine/kernels/rows/loss.h"
 #include "engine/kernels/rows/pointwise.h"
 #include "engine/kernels/rows/softmax.h"
@@ -208,6 +209,12 @@ void check_the_others() {
   expect_it_stays("reciprocal", [](const NumberList& in, NumberList& out) {
     reciprocal(in.data(), out.data(), 0, kWidth);
   });
+  for (const auto& [name, extreme] : {std::pair("larger", &larger), std::pair("smaller", &smaller)})
+    for (const bool first : {false, true})
+      expect_it_stays(name, [&, extreme = extreme](const NumberList& in, NumberList& out) {
+        const float *x = in.data(), *y = halves.data();
+        extreme(first ? x : y, first ? y : x, out.data(), 0, kWidth);
+      });
   expect_it_stays("prelu", [&](const NumberList& in, NumberList& out) {
     prelu(in.data(), halves.data(), out.data(), kWidth, 0, 1);
   });

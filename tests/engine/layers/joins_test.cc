@@ -1,5 +1,9 @@
-// Layers that join, split and pass on tensors: add, multiply, concat, multi_out, identity, flatten.
+// Layers that join, split and pass on tensors: add, multiply, maximum, minimum, concat, multi_out,
+// identity, flatten.
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "engine/kernels/rows/elementwise.h"
 #include "tests/engine/layers/layer_harness.h"
@@ -47,6 +51,60 @@ TEST(Multiply, SameDimsAndOneFactorAChannel) {
   }
   expect_thread_independent({"multiply", {}, {Dims{4, 64, 30, 30}, Dims{4, 64}}});
   expect_batch_independent({"multiply", {}, {image, Dims{2, 19}}});
+}
+
+using Numbers = std::vector<float>;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Two rows as they come out, and what each gets of derivatives of 2.
+struct Chosen {
+  Numbers out, first, second;
+};
+
+Chosen chosen(const std::string& type, const Numbers& a, const Numbers& b, bool in_place) {
+  const Dims row{1, static_cast<Int>(a.size())};
+  LayerHarness harness({type, {}, {row, row}}, {.in_place = in_place});
+  harness.set_input(0, a);
+  harness.set_input(1, b);
+  harness.set_output_derivative(0, Numbers(a.size(), 2));
+  harness.forward();
+  harness.backward();
+  return {harness.output(), harness.input_derivative(0), harness.input_derivative(1)};
+}
+
+TEST(Extremes, Gradients) {
+  for (const char* type : {"maximum", "minimum"}) {
+    for (const Dims& dims : {Dims{2, 19, 3, 4}, Dims{3, 17}, Dims{2, 5, 7}}) {
+      expect_gradients({type, {}, {dims, dims}});
+      for (const bool first : {false, true})
+        expect_gradients({type, {}, {dims, dims}}, {.input_needs_derivative = {first, !first}});
+      expect_batch_independent({type, {}, {dims, dims}});
+    }
+    expect_thread_independent({type, {}, {Dims{3, 40000}, Dims{3, 40000}}});
+  }
+}
+
+// A vector's worth and a rest, so that each of the kernel's ends sees them.
+TEST(Extremes, EqualNumbersShareAndNotANumberPasses) {
+  Numbers a, b;
+  for (int i = 0; i < 21; ++i) {
+    a.insert(a.end(), {1, 7, 5, kNan, 3, kNan});
+    b.insert(b.end(), {4, -7, 5, 2, kNan, kNan});
+  }
+  for (const bool in_place : {false, true}) {
+    const Chosen larger = chosen("maximum", a, b, in_place),
+                 smaller = chosen("minimum", a, b, in_place);
+    for (std::size_t i = 0; i < a.size(); i += 6) {
+      EXPECT_EQ((Numbers(&larger.out[i], &larger.out[i + 3])), (Numbers{4, 7, 5}));
+      EXPECT_EQ((Numbers(&smaller.out[i], &smaller.out[i + 3])), (Numbers{1, -7, 5}));
+      EXPECT_EQ((Numbers(&larger.first[i], &larger.first[i + 6])), (Numbers{0, 2, 1, 2, 2, 2}));
+      EXPECT_EQ((Numbers(&larger.second[i], &larger.second[i + 6])), (Numbers{2, 0, 1, 2, 2, 2}));
+      EXPECT_EQ((Numbers(&smaller.first[i], &smaller.first[i + 6])), (Numbers{2, 0, 1, 2, 2, 2}));
+      EXPECT_EQ((Numbers(&smaller.second[i], &smaller.second[i + 6])), (Numbers{0, 2, 1, 2, 2, 2}));
+      for (const std::size_t k : {3U, 4U, 5U})
+        EXPECT_TRUE(std::isnan(larger.out[i + k]) && std::isnan(smaller.out[i + k])) << k;
+    }
+  }
 }
 
 TEST(Concat, ChannelsFeaturesAndSteps) {
@@ -109,6 +167,8 @@ TEST(Joins, Errors) {
   EXPECT_EQ(error_of({"add", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
   EXPECT_EQ(error_of({"add", {}, {a}}), "takes at least 2 inputs, has 1");
   EXPECT_EQ(error_of({"multiply", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
+  EXPECT_EQ(error_of({"maximum", {}, {a, b}}), "input 1 is 2x4, expected 2x3 as input 0");
+  expect_refused({"minimum", {}, {a, a, a}}, "2");
   expect_refused({"concat", {}, {a, Dims{3, 3}}}, "in more than axis 1");
   EXPECT_EQ(error_of({"concat", {{"axis", Int{2}}}, {a, a}}),
             "takes tensors with an axis 2, has 2x3");

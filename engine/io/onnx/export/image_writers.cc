@@ -13,8 +13,8 @@ void add_plain(LayerWriter& w) {
 }
 
 constexpr char kExp[] = "Exp", kHardSwish[] = "HardSwish", kIdentity[] = "Identity", kLog[] = "Log",
-               kMul[] = "Mul", kReciprocal[] = "Reciprocal", kRelu[] = "Relu",
-               kSigmoid[] = "Sigmoid", kSoftplus[] = "Softplus", kTanh[] = "Tanh";
+               kMax[] = "Max", kMin[] = "Min", kMul[] = "Mul", kReciprocal[] = "Reciprocal",
+               kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kSoftplus[] = "Softplus", kTanh[] = "Tanh";
 
 void add_conv(LayerWriter& w) {
   std::vector<std::string> from = w.inputs();
@@ -172,6 +172,8 @@ void add_image_writers(LayerWriters& writers) {
       {"local_response_norm", add_response_norm},
       {"log", add_plain<kLog>},
       {"max_pool", add_max_pool},
+      {"maximum", add_plain<kMax>},
+      {"minimum", add_plain<kMin>},
       {"mish", add_mish},
       {"multiply", add_plain<kMul>},
       {"power", add_power},

@@ -46,6 +46,9 @@ void multiply_constant(ImportState& state, const Node& node, std::size_t input, 
 [[nodiscard]] bool scale_frames(ImportState& state, const Node& node, std::size_t input,
                                 const Constant& c);
 
+// A layer of two inputs of the same dims makes the node's output; one number a sample is repeated.
+Value join(ImportState& state, const Node& node, const std::string& type, Value a, Value b);
+
 // Marks the node's output as `form` of x, for the nodes behind it.
 void mark(ImportState& state, const Node& node, Form form, const std::string& of);
 

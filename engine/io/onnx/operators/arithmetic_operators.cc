@@ -54,12 +54,16 @@ Value spread_over(ImportState& state, const Node& node, const Value& one, const 
   return v;
 }
 
-// Both get the dims of the larger, if the other is one number a sample.
+// Both get the dims of the larger, if the other is one number a sample. What has no batch in the
+// file may have fewer axes there.
 void broadcast(ImportState& state, const Node& node, Value& a, Value& b) {
   const auto is_one = [](const Value& v) { return v.info.dims.elements() == v.info.dims[0]; };
-  if (is_one(a) == is_one(b) || file_dims(a).size() != file_dims(b).size()) return;
+  if (is_one(a) == is_one(b)) return;
   Value& one = is_one(a) ? a : b;
-  one = spread_over(state, node, one, is_one(a) ? b : a);
+  const Value& other = is_one(a) ? b : a;
+  const std::size_t rank = file_dims(one).size(), others = file_dims(other).size();
+  if (rank == others || (rank < others && one.batch_axis < 0))
+    one = spread_over(state, node, one, other);
 }
 
 void import_add(ImportState& state, const Node& node) {
@@ -69,10 +73,7 @@ void import_add(ImportState& state, const Node& node) {
     if (x.form == Form::kPending) return mark_pending(state, node, x);
     return add_constant(state, node, 1 - c, constant_of(state, node, c, x));
   }
-  Value a = state.pixels(node, 0), b = state.pixels(node, 1);
-  broadcast(state, node, a, b);
-  agree(state, a, b);
-  state.add_layer(node, "add", {&a, &b});
+  join(state, node, "add", state.pixels(node, 0), state.pixels(node, 1));
 }
 
 void import_sub(ImportState& state, const Node& node) {
@@ -84,13 +85,10 @@ void import_sub(ImportState& state, const Node& node) {
     return add_constant(state, node, 0, c);
   }
   if (is_centred(state, node)) return mark_pending(state, node, state.unfinished_data(node, 0));
-  Value b = state.pixels(node, 1);
-  Value negative = state.add_layer(node, "scale", {&b}, {{"factor", -1.0}});
+  const Value b = state.pixels(node, 1);
+  const Value negative = state.add_layer(node, "scale", {&b}, {{"factor", -1.0}});
   if (at == 2) {
-    Value a = state.pixels(node, 0);
-    broadcast(state, node, a, negative);
-    agree(state, a, negative);
-    state.add_layer(node, "add", {&a, &negative});
+    join(state, node, "add", state.pixels(node, 0), negative);
     return;
   }
   Node sum = node;
@@ -215,6 +213,12 @@ void import_part(ImportState& state, const Node& node) {
 }
 
 }  // namespace
+
+Value join(ImportState& state, const Node& node, const std::string& type, Value a, Value b) {
+  broadcast(state, node, a, b);
+  agree(state, a, b);
+  return state.add_layer(node, type, {&a, &b});
+}
 
 void add_arithmetic_operators(Operators& operators) {
   operators.insert({{"Add", import_add},

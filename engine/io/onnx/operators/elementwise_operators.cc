@@ -1,6 +1,8 @@
 // Activations.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "engine/io/onnx/element_type.h"
 #include "engine/io/onnx/folds/constant_folding.h"
@@ -134,23 +136,45 @@ void clip(ImportState& state, const Node& node, const Value& x, double least, do
   state.add_layer(node, "clip", {&x}, std::move(properties));
 }
 
-void import_clip(ImportState& state, const Node& node) {
-  const double least = limit(state, node, 1, "min", -kNone);
-  const double most = limit(state, node, 2, "max", kNone);
-  clip(state, node, state.pixels(node, 0), least, most);
+bool is_computed(const ImportState& state, const Node& node, std::size_t input) {
+  return state.has(node, input) && !state.is_constant(node, input);
 }
 
-// The larger or smaller of a value and a number.
-template <bool kLarger>
-void import_limit(ImportState& state, const Node& node) {
-  const std::size_t c = state.is_constant(node, 0) ? 0 : 1;
-  if (node.inputs.size() == 1) return state.alias(node, state.pixels(node, 0));
-  if (node.inputs.size() != 2) throw Unsupported("it has more than two inputs");
-  const Tensor& tensor = state.constant(node, c);
-  if (tensor.elements() != 1 || !tensor.is_float)
-    throw Unsupported("only limits of one number are supported");
-  const double number = shortest(tensor.floats[0]);
-  clip(state, node, state.pixels(node, 1 - c), kLarger ? number : -kNone, kLarger ? kNone : number);
+// A limit may be computed, of the largest number say; the upper one wins over the lower.
+void import_clip(ImportState& state, const Node& node) {
+  Value x = state.pixels(node, 0);
+  const bool computed[] = {is_computed(state, node, 1), is_computed(state, node, 2)};
+  const double least = computed[0] ? -kNone : limit(state, node, 1, "min", -kNone);
+  const double most = computed[1] ? kNone : limit(state, node, 2, "max", kNone);
+  if (computed[0]) x = join(state, node, "maximum", x, state.pixels(node, 1));
+  if (!computed[1]) return clip(state, node, x, least, most);
+  clip(state, node, x, least, kNone);
+  join(state, node, "minimum", *state.find(node.outputs[0]), state.pixels(node, 2));
+}
+
+// The largest or smallest of values and numbers, one after the other.
+template <bool kLargest>
+void import_extreme(ImportState& state, const Node& node) {
+  double least = -kNone, most = kNone;
+  std::optional<Value> found;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!state.is_constant(node, i)) {
+      const Value x = state.pixels(node, i);
+      found = found ? join(state, node, kLargest ? "maximum" : "minimum", *found, x) : x;
+      continue;
+    }
+    const Tensor& tensor = state.constant(node, i);
+    if (tensor.elements() != 1 || !tensor.is_float)
+      throw Unsupported("only limits of one number are supported");
+    const double number = shortest(tensor.floats[0]);
+    if (std::isnan(number)) throw Unsupported("its limits are not numbers");
+    if (kLargest)
+      least = std::max(least, number);
+    else
+      most = std::min(most, number);
+  }
+  if (!found) throw Unsupported("it has no inputs");
+  clip(state, node, *found, least, most);
 }
 
 // Until opset 12 the axes behind counted, too: as one axis. The dims as they were are put back.
@@ -225,8 +249,8 @@ void add_elementwise_operators(Operators& operators) {
                     {"Log", import_activation<kLogLayer>},
                     {"Mish", import_activation<kMishLayer>},
                     {"Softplus", import_gate<kSoftplusLayer, Form::kSoftplus>},
-                    {"Max", import_limit<true>},
-                    {"Min", import_limit<false>},
+                    {"Max", import_extreme<true>},
+                    {"Min", import_extreme<false>},
                     {"HardSwish", import_activation<kHardSwishLayer>},
                     {"Sigmoid", import_gate<kSigmoidLayer, Form::kSigmoid>},
                     {"HardSigmoid", import_hard_sigmoid},

@@ -329,6 +329,12 @@ std::vector<std::vector<ImportState::Claim>> ImportState::ties() const {
   return ties;
 }
 
+bool ImportState::is_of_one_sample() const {
+  return std::all_of(graph_.inputs.begin(), graph_.inputs.end(), [](const GraphValue& input) {
+    return !input.dims.empty() && input.dims[0] == 1;
+  });
+}
+
 void ImportState::spend(const Node& node, std::int64_t elements) {
   may_make_ -= elements;
   if (may_make_ >= 0) return;

@@ -191,6 +191,9 @@ class ImportState {
   void count_quantization() { ++quantizations_; }
   int quantizations() const { return quantizations_; }
 
+  // Whether the file is for one sample at a time, so that what works along the batch is of one.
+  bool is_of_one_sample() const;
+
   std::int64_t opset() const { return graph_.opset; }
   ModelDescription& description() { return description_; }
   WeightMap& weights() { return weights_; }

@@ -1,5 +1,6 @@
 // Means, sums and extremes over any axes of a sample.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/io/onnx/folds/constant_folding.h"
 #include "engine/io/onnx/operators/arithmetic.h"
@@ -52,19 +53,27 @@ bool reduce_pixels(ImportState& state, const Node& node, const Ints& axes, bool 
 
 void reduce(ImportState& state, const Node& node, Reduction reduction) {
   const Ints before = file_dims(state.pixels(node, 0));
-  const Ints axes = axes_of(state, node, before.size());
+  Ints axes = axes_of(state, node, before.size());
   const bool keeps = node.integer("keepdims", 1) != 0;
-  if (axes.empty()) throw Unsupported("only reductions over named axes are supported");
+  if (axes.empty()) {
+    if (node.integer("noop_with_empty_axes", 0) != 0)
+      return state.alias(node, state.pixels(node, 0));
+    axes.resize(before.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
   if (reduce_pixels(state, node, axes, keeps, reduction)) return;
   const Value x = state.data(node, 0);
   Ints own, dims;
   int batch_axis = x.batch_axis;
   for (std::size_t k = 0; k < before.size(); ++k) {
-    const bool reduces = has_axis(axes, k);
-    if (reduces) own.push_back(static_cast<std::int64_t>(engine_axis(x, k)));
+    const bool reduces = has_axis(axes, k), is_batch = static_cast<int>(k) == x.batch_axis;
+    if (reduces && !(is_batch && state.is_of_one_sample()))
+      own.push_back(static_cast<std::int64_t>(engine_axis(x, k)));
     if (keeps || !reduces) dims.push_back(reduces ? 1 : before[k]);
     if (reduces && !keeps && static_cast<int>(k) < x.batch_axis) --batch_axis;
+    if (reduces && !keeps && is_batch) batch_axis = -1;
   }
+  if (own.empty()) return state.set_dims(node, state.as_rows(x), dims, batch_axis);
   std::sort(own.begin(), own.end());
   const Value columns = as_columns(state, node, x, own);
   state.set_dims(node, reduction(state, node, columns, false), dims, batch_axis);

@@ -55,6 +55,12 @@ void write_sum(GraphWriter& w) {
   w.end(binary(w, code, a, b, w.take_activation()));
 }
 
+template <const OperatorCode& code>
+void write_extreme(GraphWriter& w) {
+  const Value a = w.input(0), b = w.input(1);
+  w.end(binary(w, code, a, b));
+}
+
 // Compared: truth values.
 template <const OperatorCode& code>
 void write_comparison(GraphWriter& w) {
@@ -328,6 +334,8 @@ void add_arithmetic_writers(NodeWriters& writers) {
                   {"Log", write_unary<ops::kLog>},
                   {"LogSoftmax", write_log_softmax},
                   {"MatMul", write_mat_mul},
+                  {"Max", write_extreme<ops::kMaximum>},
+                  {"Min", write_extreme<ops::kMinimum>},
                   {"Mul", write_sum<ops::kMul>},
                   {"PRelu", write_prelu},
                   {"Pow", write_power},

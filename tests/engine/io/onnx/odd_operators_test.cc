@@ -47,6 +47,41 @@ TEST(OddOperators, ArithmeticOfTensors) {
                                 "scale", "scale", "reciprocal", "scale", "scale"}));
 }
 
+TEST(OddOperators, ExtremesOfTensors) {
+  Builder b;
+  b.add("Relu");
+  const std::string x = b.last;
+  b.add("Tanh");
+  b.add_of("Max", {x, b.last});
+  b.add_of("Min", {b.last, x, b.floats("two", {}, 2), b.floats("one", {}, 1)});
+  EXPECT_EQ(types_of(b), (Types{"relu", "tanh", "maximum", "minimum", "clip"}));
+  EXPECT_EQ(std::get<double>(b.import().description.layers.back().properties.at("max")), 1);
+  Builder apart;
+  apart.graph.inputs.push_back({"other", {-1, 4, 9, 9}, true});
+  apart.add_of("Max", {"image", "other"});
+  EXPECT_THAT(apart.refusal(), HasSubstr("input 1 is 1x4x9x9"));
+  Builder row;
+  row.add("Min", {row.floats("row", {3, 1, 1})});
+  EXPECT_THAT(row.refusal(), HasSubstr("only limits of one number"));
+}
+
+// Of a file for one sample it is the sample's.
+TEST(OddOperators, ReductionsOverTheBatch) {
+  for (const bool alone : {false, true}) {
+    for (const Ints& axes : {Ints{}, Ints{0}, Ints{0, 2}}) {
+      Builder b;
+      if (alone) b.graph.inputs[0].dims[0] = 1;
+      b.add("ReduceMax", {}, {{"axes", axes}});
+      if (!alone) {
+        EXPECT_THAT(b.refusal(), HasSubstr("it works along the batch"));
+      } else {
+        b.add("Relu");
+        EXPECT_EQ(b.import().description.layers.back().type, "relu");
+      }
+    }
+  }
+}
+
 TEST(OddOperators, PartsOfAxes) {
   Builder b;
   b.graph.nodes.push_back({"split", "Split", "", {"image"}, {"a", "b"}, {}});

@@ -51,11 +51,14 @@ enum Code {
   kSplit = 49,
   kCast = 53,
   kPrelu = 54,
+  kMaximum = 55,
+  kMinimum = 57,
   kSlice = 65,
   kExpandDims = 70,
   kRsqrt = 76,
   kShape = 77,
   kPow = 78,
+  kReduceMax = 82,
   kPack = 83,
   kUnpack = 88,
   kFloorDiv = 90,
@@ -93,6 +96,10 @@ class Builder {
                const Scales& scales = {}) {
     return tensor(name, dims, type, 0, scales);
   }
+  // signature: dims, with -1 for those that are open.
+  int open(const std::string& name, const Dims& dims, const Dims& signature) {
+    return tensor(name, dims, TensorType::FLOAT32, 0, {}, signature);
+  }
 
   using Options = flatbuffers::Offset<file::Unread>;
   template <class T>
@@ -129,7 +136,7 @@ class Builder {
 
  private:
   int tensor(const std::string& name, const Dims& dims, TensorType type, int buffer,
-             const Scales& scales) {
+             const Scales& scales, const Dims& signature = {}) {
     flatbuffers::Offset<file::Quantization> quantization;
     if (!scales.scales.empty()) {
       const auto scale = fbb.CreateVector(scales.scales);
@@ -138,8 +145,9 @@ class Builder {
     }
     const auto shape = fbb.CreateVector(dims);
     const auto text = fbb.CreateString(name);
+    const auto open = signature.empty() ? 0 : fbb.CreateVector(signature);
     tensors_.push_back(file::CreateTensor(fbb, shape, type, static_cast<std::uint32_t>(buffer),
-                                          text, quantization));
+                                          text, quantization, false, 0, open));
     return static_cast<int>(tensors_.size()) - 1;
   }
 

@@ -167,6 +167,10 @@ inline void add_arithmetic_layers(std::map<std::string, ImportedModel>& all) {
   two("images", "add", {{4, 7, 6}, {4, 7, 6}});
   two("three rows", "add", {{5, 6}, {5, 6}, {5, 6}});
   two("images", "multiply", {{4, 7, 6}, {4, 7, 6}});
+  for (const char* extreme : {"maximum", "minimum"}) {
+    two("images", extreme, {{4, 7, 6}, {4, 7, 6}});
+    two("rows", extreme, {{5, 6}, {5, 6}});
+  }
   two("image by channels", "multiply", {{4, 7, 6}, {4, 1, 1}});
   two("rows", "matmul", {{5, 6}, {6, 3}});
   two("turned", "matmul", {{5, 6}, {3, 6}}, {{"transpose_b", true}});

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -143,6 +144,32 @@ TEST(TfliteReader, ASpectrumOfFramesIsOneConvolution) {
   }
 }
 
+// The larger of each number's opposite and the largest of them less 0.25, over all axes.
+std::string limited_file(const Dims& dims, const Dims& signature) {
+  Builder b;
+  const int x = b.open("x", dims, signature), y = b.computed("y", dims);
+  constexpr int kNeg = 59;
+  b.op(kNeg, {x}, y);
+  const int most = b.op(kReduceMax, {y, b.ints("axes", {0, 1})}, b.computed("most", {}));
+  const int limit = b.op(kSub, {most, b.floats("quarter", {}, {0.25F})}, b.computed("limit", {}));
+  return b.finish({x}, {b.op(kMaximum, {y, limit}, b.computed("z", dims))});
+}
+
+TEST(TfliteReader, ExtentsThatAreOpenAreAskedFor) {
+  const onnx::Graph graph = parse_tflite(bytes_in(limited_file({1, 1}, {-1, -1})));
+  moil::test::expect_error(ErrorCode::kInvalidArgument,
+                           "the file leaves its dims open (1x?, batch first)",
+                           [&] { (void)onnx::import_onnx(graph); });
+  onnx::ImportOptions options;
+  options.input_dims = {6};
+  const onnx::ImportedModel model = onnx::import_onnx(graph, options);
+  const std::vector<float> answer = answer_of(model);
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_FLOAT_EQ(answer[i], std::max(-static_cast<float>(i) / 6, -0.25F)) << i;
+  for (const Dims& signature : {Dims{-1, 6}, Dims{-1, -1}, Dims{1, 6}, Dims{-1}})
+    EXPECT_EQ(answer_of(imported(limited_file({1, 6}, signature))), answer);
+}
+
 std::string refusal_of_file(const std::string& bytes, ErrorCode code) {
   std::string text;
   try {
@@ -226,8 +253,9 @@ TEST(TfliteReader, NumbersOfTensorsThatAreNotThereAreRefused) {
 
 // Every way of cutting a file, and every byte of it changed.
 TEST(TfliteReader, DamagedFilesDoNoHarm) {
-  for (const std::string& whole : {small_classifier(Kept::kBytesOfChannels), small_arrangement(),
-                                   small_spectrum(), small_export()}) {
+  for (const std::string& whole :
+       {small_classifier(Kept::kBytesOfChannels), small_arrangement(), small_spectrum(),
+        limited_file({1, 1}, {-1, -1}), limited_file({1, 3}, {-1, 3}), small_export()}) {
     for (std::size_t size = 0; size < whole.size(); ++size)
       EXPECT_THROW((void)parse_tflite(bytes_in(whole.substr(0, size))), Error) << size;
     for (std::size_t at = 0; at < whole.size(); ++at) {
