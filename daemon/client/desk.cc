@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::daemon {
 namespace {
@@ -50,7 +51,8 @@ Json Desk::labels() {
   std::ranges::stable_sort(labels, std::ranges::greater{},
                            [](const Json& label) { return label["samples"].get<std::int64_t>(); });
   Json names = Json::array();
-  for (const Json& label : labels) names.push_back(label["name"]);
+  for (const Json& label : labels)
+    if (!data::is_denial(label["name"].get<std::string>())) names.push_back(label["name"]);
   const auto unlabelled = reply.value("unlabelled", std::int64_t{0});
   return {{"labels", std::move(names)},
           {"unlabelled", unlabelled},

@@ -26,8 +26,10 @@ void renumber_classes(data::Mix& mix, const std::vector<std::string>& model_labe
   }
   for (auto* list : {&mix.train, &mix.global_validation, &mix.local_validation}) {
     for (auto& sample : *list) {
-      for (auto& label : sample.labels) label = row_of[label];
-      std::sort(sample.labels.begin(), sample.labels.end());
+      for (auto* ids : {&sample.labels, &sample.denied}) {
+        for (auto& id : *ids) id = row_of[id];
+        std::sort(ids->begin(), ids->end());
+      }
     }
   }
   mix.global_classes = model_labels.size();

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json/json.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::night {
 namespace {
@@ -19,6 +20,8 @@ void add_lines(std::vector<std::string>& lines, const std::vector<MixedSample>& 
   for (const MixedSample& s : samples) {
     std::vector<std::string> names;
     for (const data::ClassId label : s.labels) names.push_back(mix.classes.at(label));
+    for (const data::ClassId label : s.denied)
+      names.push_back(data::denial_of(mix.classes.at(label)));
     std::ranges::sort(names);
     std::string line = s.digest.hex();
     for (const std::string& name : names) line += "\t" + name;

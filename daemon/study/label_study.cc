@@ -11,6 +11,7 @@
 #include "daemon/study/labelled_features.h"
 #include "daemon/study/name_likeness.h"
 #include "daemon/study/useful_order.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
 #include "datasets/readers/unlabelled_dataset.h"
@@ -56,6 +57,8 @@ class Audit {
   Json told(std::size_t sample) const {
     Json labels = Json::array();
     for (const data::ClassId k : samples_.labels(sample)) labels.push_back(samples_.classes()[k]);
+    for (const data::ClassId k : samples_.denied(sample))
+      labels.push_back(data::denial_of(samples_.denials()[k]));
     return {{"digest", samples_.digest(sample).hex()},
             {"name", name_of(store_, samples_.digest(sample))},
             {"labels", std::move(labels)},
@@ -83,7 +86,7 @@ class Audit {
       std::set<std::vector<data::ClassId>> labels;
       std::set<data::Split> sides;
       for (const std::size_t i : samples) {
-        labels.insert(f_.mixed[i].labels);
+        if (!samples_.labels(i).empty()) labels.insert(f_.mixed[i].labels);
         sides.insert(samples_.split(i));
       }
       if (labels.size() < 2 && sides.size() < 2) continue;

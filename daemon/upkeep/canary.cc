@@ -7,6 +7,7 @@
 #include "daemon/log/log.h"
 #include "daemon/schedule/conditions.h"
 #include "daemon/workers/in_memory.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::daemon {
 namespace {
@@ -31,12 +32,16 @@ std::string reason(const Canary& canary) {
 }
 
 // Nothing if the sample could not be read, or the model's outputs are no labels.
-std::optional<bool> is_right(const Json& prediction, const std::set<std::string>& right) {
+std::optional<bool> is_right(const Json& prediction, const std::set<std::string>& right,
+                             const std::set<std::string>& wrong) {
   const Json labels = prediction.value("labels", Json());
   if (!labels.is_array()) return std::nullopt;
-  return std::ranges::any_of(labels, [&](const Json& label) {
-    return label.is_string() && right.contains(label.get<std::string>());
-  });
+  const auto says_one_of = [&](const std::set<std::string>& names) {
+    return std::ranges::any_of(labels, [&](const Json& label) {
+      return label.is_string() && names.contains(label.get<std::string>());
+    });
+  };
+  return right.empty() ? !says_one_of(wrong) : says_one_of(right);
 }
 
 // Another one may be answered.
@@ -192,10 +197,12 @@ CanaryWatch::Sample CanaryWatch::read(const data::SampleRecord& record,
                                       const data::Reconciliation& maps) const {
   Sample sample;
   sample.digest = record.digest;
-  sample.right.insert(record.labels.begin(), record.labels.end());
   for (const std::string& label : record.labels) {
-    const auto map = maps.find(label);
-    if (map != maps.end()) sample.right.insert(map->second.begin(), map->second.end());
+    const std::string name = data::without_denial(label);
+    auto& names = data::is_denial(label) ? sample.wrong : sample.right;
+    names.insert(name);
+    const auto map = maps.find(name);
+    if (map != maps.end()) names.insert(map->second.begin(), map->second.end());
   }
   std::vector<std::uint8_t> content;
   try {
@@ -237,8 +244,8 @@ void CanaryWatch::answered(const QuestionPtr& question, const Json& predictions)
   std::vector<std::pair<data::Digest, CanaryStore::Verdict>> verdicts;
   for (std::size_t i = 0; i < question->samples.size(); ++i) {
     const Sample& sample = question->samples[i];
-    const auto is = is_right(question->answers[0].at(i), sample.right);
-    const auto was = is_right(question->answers[1].at(i), sample.right);
+    const auto is = is_right(question->answers[0].at(i), sample.right, sample.wrong);
+    const auto was = is_right(question->answers[1].at(i), sample.right, sample.wrong);
     auto verdict = CanaryStore::Verdict::kNeither;
     if (is && was && *is != *was)
       verdict = *is ? CanaryStore::Verdict::kBetter : CanaryStore::Verdict::kWorse;

@@ -62,8 +62,9 @@ class CanaryWatch {
  private:
   struct Sample {
     data::Digest digest;
-    std::set<std::string> right;  // names that are right of it
-    UniqueFd content;             // none: it cannot be read
+    std::set<std::string> right;  // names that are right of it; none if only `wrong` is known
+    std::set<std::string> wrong;
+    UniqueFd content;  // none: it cannot be read
   };
   struct Question;
   using QuestionPtr = std::shared_ptr<Question>;

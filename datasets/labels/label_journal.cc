@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "datasets/labels/denial.h"
+
 namespace moil::data {
 namespace {
 
@@ -110,8 +112,10 @@ LabelStep LabelJournal::take_out(LabelStep step) {
   const auto renamings = renamings_after(step.id);
   const auto called_at = [&](std::optional<std::vector<std::string>>& names, std::int64_t time) {
     for (const Renaming& renaming : renamings)
-      if (names && (time == 0 || renaming.step < time))
+      if (names && (time == 0 || renaming.step < time)) {
         std::ranges::replace(*names, renaming.from, renaming.to);
+        std::ranges::replace(*names, denial_of(renaming.from), denial_of(renaming.to));
+      }
   };
   for (auto it = step.samples.begin(); it != step.samples.end();) {
     const std::int64_t next = next_of(step.id, it->first);

@@ -152,6 +152,7 @@ void LabelStore::forget(std::span<const Digest> digests) {
 void LabelStore::commit(LabelChange& change) {
   scenes_.divide_rest(change.sides, change.bereft);
   change.sides.settle();
+  samples_.remove_bare_denials();
   change.transaction.commit();
 }
 

@@ -137,13 +137,15 @@ class LabelStore {
   // differs in case alone from one that is, or from another of them; but not from `gone`, which is
   // to go.
   void check_case(std::span<const std::string> names, const std::string& gone = {}) const;
+  // kAlreadyExists if there is a label of that name, or samples that are denied it.
   void rename_label(const std::string& from, const std::string& to);
   // Gives the samples of a label, and what it means, to another, which is created as needed, and
   // removes it; how many samples that were. kNotFound, kInvalidArgument.
   std::size_t merge_label(const std::string& from, const std::string& into,
                           std::string_view step = {});
-  // Removes a label. kFailedPrecondition if samples carry it, unless with_samples: then those
-  // that carry no other label are forgotten (as forget() does), and returned.
+  // Removes a label. kFailedPrecondition if samples carry it, or are denied it, unless
+  // with_samples: then those that carry nothing else are forgotten (as forget() does), and
+  // returned.
   std::vector<Digest> remove_label(const std::string& name, bool with_samples = false,
                                    std::string_view step = {});
   // Takes back what was done last (label_journal.h), or what was done under the name `step`, of

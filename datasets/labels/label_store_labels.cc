@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/label_store.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
@@ -39,10 +40,10 @@ void LabelStore::for_each_label(const std::string& after,
 void LabelStore::check_case(std::span<const std::string> names, const std::string& gone) const {
   const std::lock_guard guard(mutex_);
   std::map<std::string, std::string> fresh;  // by what they are without case
-  Statement find(database_, "SELECT 1 FROM labels WHERE name = ?");
+  Statement find(database_, "SELECT 1 FROM labels WHERE name IN (?, ?)");
   for (const std::string& given : names) {
-    const std::string name = normal(given);
-    const bool is_there = find.bind(std::string_view(name)).step();
+    const std::string name = without_denial(normal(given));
+    const bool is_there = find.bind(std::string_view(name)).bind(denial_of(name)).step();
     find.reset();
     if (is_there || name == kSomethingElse) continue;
     const auto [first, is_first] = fresh.emplace(without_case(name), name);
@@ -55,7 +56,7 @@ void LabelStore::check_case(std::span<const std::string> names, const std::strin
   if (fresh.empty()) return;
   compare(std::string(kSomethingElse));
   Statement all(database_, "SELECT name FROM labels");
-  while (all.step()) compare(all.text(0));
+  while (all.step()) compare(without_denial(all.text(0)));
 }
 
 void LabelStore::relabel(const Digest& digest, std::span<const std::string> labels,
@@ -83,12 +84,42 @@ std::size_t LabelStore::assign(std::span<const Digest> samples, std::span<const 
   return changed;
 }
 
+namespace {
+
+void require_no_denial(const std::string& name, const char* what) {
+  if (is_denial(name))
+    throw Error(ErrorCode::kInvalidArgument, "'" + name + "' says what a sample is not, and " +
+                                                 what + "; assign samples other labels");
+}
+
+// A sample's labels when `source` has become `target`. Who is one of a label that takes another is
+// denied neither.
+std::vector<std::string> merged(std::vector<std::string> labels, const std::string& source,
+                                const std::string& target) {
+  const auto has = [&](const std::string& label) { return std::ranges::count(labels, label) > 0; };
+  const bool was = has(source);
+  std::erase(labels, source);
+  if (target == kSomethingElse) {
+    if (was && are_denials(labels)) labels = {target};
+    return labels;
+  }
+  if (was && !has(target)) labels.push_back(target);
+  const bool denied = has(denial_of(source)) || has(denial_of(target));
+  std::erase(labels, denial_of(source));
+  std::erase(labels, denial_of(target));
+  if (denied && !has(target)) labels.push_back(denial_of(target));
+  return labels;
+}
+
+}  // namespace
+
 std::size_t LabelStore::merge_label(const std::string& from, const std::string& into,
                                     std::string_view step) {
   const auto target = checked_label_names(std::span(&into, 1)).front();
   const std::lock_guard guard(mutex_);
   LabelChange change(database_);
   const std::string source = normal(from);
+  for (const std::string& name : {source, target}) require_no_denial(name, "is merged with none");
   const std::int64_t gone = samples_.existing_label_id(source);
   if (source == target)
     throw Error(ErrorCode::kInvalidArgument,
@@ -97,13 +128,9 @@ std::size_t LabelStore::merge_label(const std::string& from, const std::string& 
   steps_.note_labels(noted, std::vector{source, target});
   const std::int64_t kept = samples_.label_ids(std::vector{target}).front();
   std::size_t moved = 0;
-  for (const Digest& digest : samples_.carriers_of(gone)) {
-    auto labels = samples_.labels_of(samples_.id_of(digest));
-    std::erase(labels, source);
-    const bool is_something = target == kSomethingElse && !labels.empty();
-    if (!is_something && std::ranges::find(labels, target) == labels.end())
-      labels.push_back(target);
-    moved += steps_.set_labels(change.sides, noted, digest, labels) ? 1 : 0;
+  for (const Digest& digest : samples_.carriers_of({source, denial_of(source)})) {
+    const auto labels = samples_.labels_of(samples_.id_of(digest));
+    moved += steps_.set_labels(change.sides, noted, digest, merged(labels, source, target)) ? 1 : 0;
   }
   if (target != kSomethingElse)
     Statement(database_,
@@ -125,6 +152,7 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
   if (name == kSomethingElse)
     throw Error(ErrorCode::kInvalidArgument,
                 "no label is renamed to '" + name + "': label merge gives a label's samples to it");
+  for (const std::string& one : {normal(from), name}) require_no_denial(one, "is renamed to none");
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   const std::int64_t label = samples_.existing_label_id(normal(from));
@@ -134,9 +162,14 @@ void LabelStore::rename_label(const std::string& from, const std::string& to) {
   }
   const std::string old_name = normal(from);
   if (name == old_name) return;
+  if (samples_.globals_of(denial_of(name)))
+    throw Error(ErrorCode::kAlreadyExists, "there are samples that are said to be not '" + name +
+                                               "' already; label merge unites them");
   steps_.note_labels(steps_.begin("rename", {}), std::vector{old_name, name});
-  Statement(database_, "UPDATE labels SET name = ? WHERE id = ?").bind(name).bind(label).run();
+  samples_.rename(old_name, name);
   samples_.note_other_meaning(label);
+  if (samples_.globals_of(denial_of(name)))
+    samples_.note_other_meaning(samples_.existing_label_id(denial_of(name)));
   transaction.commit();
 }
 
@@ -144,19 +177,21 @@ std::vector<Digest> LabelStore::remove_label(const std::string& name, bool with_
                                              std::string_view step) {
   const std::lock_guard guard(mutex_);
   LabelChange change(database_);
-  const std::int64_t label = samples_.existing_label_id(normal(name));
-  const std::vector<Digest> carriers = samples_.carriers_of(label);
+  const std::string removed = normal(name), denial = denial_of(removed);
+  const std::int64_t label = samples_.existing_label_id(removed);
+  const std::vector<Digest> carriers = samples_.carriers_of({removed, denial});
   if (!carriers.empty() && !with_samples) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "the label '" + name + "' has " + std::to_string(carriers.size()) +
                     " samples; relabel or forget them, or remove it with its samples");
   }
   const std::int64_t noted = steps_.begin("rm", step);
-  steps_.note_labels(noted, std::vector{normal(name)});
+  steps_.note_labels(noted, std::vector{removed});
   std::vector<Digest> forgotten;
   for (const Digest& digest : carriers) {
     auto labels = samples_.labels_of(samples_.id_of(digest));
-    std::erase(labels, normal(name));
+    std::erase(labels, removed);
+    std::erase(labels, denial);
     if (labels.empty()) {
       samples_.forget(change, digest);
       forgotten.push_back(digest);
@@ -200,6 +235,8 @@ void LabelStore::set_reconciliation(const std::string& label,
                 "the label '" + local.front() + "' stands for no other label");
   const auto globals =
       global_labels.empty() ? std::vector<std::string>{} : checked_label_names(global_labels);
+  require_no_denial(local.front(), "stands for no other label");
+  for (const std::string& name : globals) require_no_denial(name, "is stood for by none");
   const std::lock_guard guard(mutex_);
   Transaction transaction(database_, Transaction::Kind::kWrite);
   const auto before = samples_.globals_of(local.front());
@@ -246,7 +283,8 @@ StoreCounts LabelStore::counts() const {
   const auto number = [&](const char* sql) {
     return static_cast<std::uint64_t>(database_.number(sql));
   };
-  return {number("SELECT count(*) FROM labels"), number("SELECT count(*) FROM samples"),
+  return {number("SELECT count(*) FROM labels WHERE substr(name, 1, 1) <> '!'"),
+          number("SELECT count(*) FROM samples"),
           number("SELECT count(*) FROM samples WHERE id NOT IN (SELECT sample_id FROM "
                  "sample_labels)")};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
@@ -13,11 +14,13 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 200;
 
 std::string checked(const std::string& given) {
-  const std::string name = normal(given);
+  const std::string name = normal(given), denied = without_denial(name);
   std::string_view wrong = unfit_characters(name);
   if (name.empty()) wrong = "is empty";
+  if (is_denial(name) && denied.empty()) wrong = "denies nothing: a label's name follows the '!'";
+  if (is_denial(denied)) wrong = "denies a denial";
   if (name.size() > kMaxNameBytes) wrong = "is longer than 200 bytes";
-  if (wrong.empty() && trimmed(name) != name) wrong = "starts or ends in a space";
+  if (wrong.empty() && trimmed(denied) != denied) wrong = "starts or ends in a space";
   if (wrong.empty()) return name;
   throw Error(ErrorCode::kInvalidArgument,
               "the label '" + shown(name.substr(0, kMaxNameBytes)) + "' " + std::string(wrong));
@@ -50,6 +53,10 @@ std::vector<std::string> checked_label_names(std::span<const std::string> names)
     throw Error(ErrorCode::kInvalidArgument,
                 "the label '" + std::string(kSomethingElse) +
                     "' says that a sample is of none of the others: give it alone");
+  for (const auto& name : sorted)
+    if (is_denial(name) && std::ranges::binary_search(sorted, without_denial(name)))
+      throw Error(ErrorCode::kInvalidArgument, "a sample is not both '" + without_denial(name) +
+                                                   "' and not '" + without_denial(name) + "'");
   return sorted;
 }
 

@@ -34,8 +34,8 @@ struct LabelCount {
 };
 
 struct StoreCounts {
-  std::uint64_t labels = 0, samples = 0;
-  std::uint64_t unlabelled = 0;  // of the samples
+  std::uint64_t labels = 0, samples = 0;  // denials are no labels
+  std::uint64_t unlabelled = 0;           // of the samples
 };
 
 struct SampleRecord {
@@ -116,7 +116,8 @@ using Reconciliation = std::map<std::string, std::vector<std::string>>;
 
 // Normal (text.h), sorted and without doubles. kInvalidArgument if there is none, or one is
 // empty, longer than 200 bytes, starts or ends in a space, or holds what no name may
-// (unfit_characters()); and if kSomethingElse is one of several.
+// (unfit_characters()); if kSomethingElse is one of several; and if a denial (denial.h) denies
+// nothing, another denial or one of the names.
 [[nodiscard]] std::vector<std::string> checked_label_names(std::span<const std::string> names);
 
 }  // namespace moil::data

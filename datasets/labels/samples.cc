@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/seconds.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/text.h"
 
@@ -107,11 +108,11 @@ std::vector<std::int64_t> Samples::label_ids_of(std::int64_t sample) const {
   return ids;
 }
 
-std::vector<Digest> Samples::carriers_of(std::int64_t label) const {
+std::vector<Digest> Samples::carriers_of(const std::array<std::string, 2>& labels) const {
   Statement select(database_,
-                   "SELECT digest FROM samples JOIN sample_labels ON sample_id = id "
-                   "WHERE label_id = ? ORDER BY id");
-  select.bind(label);
+                   "SELECT digest FROM samples WHERE id IN (SELECT sample_id FROM sample_labels "
+                   "JOIN labels ON labels.id = label_id WHERE name IN (?, ?)) ORDER BY id");
+  select.bind(labels[0]).bind(labels[1]);
   std::vector<Digest> carriers;
   while (select.step()) carriers.push_back(Digest::from_bytes(select.blob(0)));
   return carriers;
@@ -214,6 +215,22 @@ void Samples::note_other_meaning(std::int64_t label) {
         .bind(next_number())
         .bind(sample)
         .run();
+}
+
+void Samples::rename(const std::string& from, const std::string& to) {
+  Statement update(database_, "UPDATE labels SET name = ? WHERE name = ?");
+  for (const auto& [old_name, name] :
+       {std::pair(from, to), std::pair(denial_of(from), denial_of(to))}) {
+    update.bind(name).bind(old_name).run();
+    update.reset();
+  }
+}
+
+void Samples::remove_bare_denials() {
+  static_assert(kDenialMark + 1 == '"');
+  database_.run(
+      "DELETE FROM labels WHERE name >= '!' AND name < '\"' AND id NOT IN (SELECT label_id FROM "
+      "sample_labels)");
 }
 
 void Samples::remove_if_bare(const std::string& label) {

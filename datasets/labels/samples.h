@@ -3,6 +3,7 @@
 // Expects the store's lock, and what changes rows an open write transaction, whose sides are told.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,14 +38,17 @@ class Samples {
 
   [[nodiscard]] std::vector<std::string> labels_of(std::int64_t sample) const;
   [[nodiscard]] std::vector<std::int64_t> label_ids_of(std::int64_t sample) const;
-  [[nodiscard]] std::vector<Digest> carriers_of(std::int64_t label) const;
+  // Who has one of the two, by name.
+  [[nodiscard]] std::vector<Digest> carriers_of(const std::array<std::string, 2>& labels) const;
   bool put_labels(Sides& sides, const Digest& digest, std::span<const std::string> names);
   // Adds labels that it has not.
   void attach(Sides& sides, std::int64_t sample, std::span<const std::int64_t> labels);
 
   [[nodiscard]] std::int64_t existing_label_id(const std::string& name) const;  // kNotFound
   std::vector<std::int64_t> label_ids(std::span<const std::string> names);      // creates them
+  void rename(const std::string& from, const std::string& to);                  // and its denials
   void remove_if_bare(const std::string& label);
+  void remove_bare_denials();
   // The labels of the model that it stands for; nothing if there is no such label.
   [[nodiscard]] std::optional<std::vector<std::string>> globals_of(const std::string& label) const;
   void set_globals(std::int64_t label, std::span<const std::string> globals);

@@ -80,10 +80,7 @@ void Steps::take_back(LabelChange& change, const LabelStep& step, UndoneStep& un
 void Steps::undo_rename(const LabelStep& step) {
   std::string old_name, new_name;
   for (const auto& [label, globals] : step.labels) (globals ? old_name : new_name) = label;
-  Statement(database_, "UPDATE labels SET name = ? WHERE name = ?")
-      .bind(std::string_view(old_name))
-      .bind(std::string_view(new_name))
-      .run();
+  samples_.rename(new_name, old_name);
 }
 
 }  // namespace moil::data

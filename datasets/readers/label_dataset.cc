@@ -2,25 +2,31 @@
 
 #include <algorithm>
 
+#include "datasets/labels/denial.h"
+
 namespace moil::data {
 
 LabelDataset::LabelDataset(const LabelStore& store, const Kind& kind) : store_(store) {
   std::vector<SampleRecord> samples;
-  std::map<std::string, ClassId> ids;
+  std::map<std::string, ClassId> ids, denials;
   store.for_each_sample({}, [&](const SampleRecord& sample) {
     if (sample.labels.empty()) return;
     if (!kind.takes(sample.media_type)) {
       ++passed_over_[sample.media_type];
       return;
     }
-    for (const auto& label : sample.labels) ids[label] = 0;
+    for (const auto& label : sample.labels)
+      (is_denial(label) ? denials : ids)[without_denial(label)] = 0;
     samples.push_back(sample);
   });
-  table_ = SampleTable(number_classes(ids));
+  auto classes = number_classes(ids);
+  table_ = SampleTable(std::move(classes), number_classes(denials));
   for (const auto& sample : samples) {
-    std::vector<ClassId> labels;
-    for (const auto& label : sample.labels) labels.push_back(ids.at(label));
-    table_.add(std::move(labels), sample.split);
+    std::vector<ClassId> labels, denied;
+    for (const auto& label : sample.labels)
+      is_denial(label) ? denied.push_back(denials.at(without_denial(label)))
+                       : labels.push_back(ids.at(label));
+    table_.add(std::move(labels), sample.split, std::move(denied));
     digests_.push_back(sample.digest);
     scenes_.push_back(sample.scene);
     if (!sample.is_looked_at) not_looked_at_.push_back(digests_.size() - 1);

@@ -1,9 +1,10 @@
 // D_L as a dataset: the labelled samples of a kind in a label store, as they were at the time of
 // construction.
 //
-// Classes are the labels that a sample carries, sorted by name; samples are in the order in which
-// they were added. Other media are passed over, and counted. A sample that the user
-// forgets while a night runs gives kNotFound from then on.
+// Classes are the labels that a sample carries, sorted by name; denials are none
+// (Dataset::denials). Samples are in the order in which they were added. Other media are passed
+// over, and counted. A sample that the user forgets while a night runs gives kNotFound from then
+// on.
 #pragma once
 
 #include <map>

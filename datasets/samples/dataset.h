@@ -27,8 +27,17 @@ class Dataset {
 
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual const std::vector<std::string>& classes() const = 0;
-  // One or more, sorted. Valid while the dataset lives.
+  // One or more, sorted; none of a sample of which only denied() is known. Valid while the dataset
+  // lives.
   [[nodiscard]] virtual std::span<const ClassId> labels(std::size_t i) const = 0;
+  // Labels that some samples are said not to have (labels/denial.h), sorted; they need be no
+  // classes.
+  [[nodiscard]] virtual const std::vector<std::string>& denials() const {
+    static const std::vector<std::string> none;
+    return none;
+  }
+  // Which of them the sample is said not to have, by their places; sorted. As labels() otherwise.
+  [[nodiscard]] virtual std::span<const ClassId> denied(std::size_t /*i*/) const { return {}; }
   [[nodiscard]] virtual Split split(std::size_t i) const = 0;
   // May read the sample's bytes; not remembered.
   [[nodiscard]] virtual Digest digest(std::size_t i) const = 0;

@@ -15,15 +15,26 @@ std::vector<std::string> number_classes(std::map<std::string, ClassId>& ids) {
   return classes;
 }
 
-void SampleTable::add(std::vector<ClassId> labels, Split split) {
-  std::ranges::sort(labels);
-  const bool good = !labels.empty() && labels.back() < classes_.size() &&
-                    std::ranges::adjacent_find(labels) == labels.end();
-  if (!good) {
+namespace {
+
+// Sorts them; whether they are different numbers below `count`.
+bool name_some_of(std::vector<ClassId>& numbers, std::size_t count) {
+  std::ranges::sort(numbers);
+  return (numbers.empty() || numbers.back() < count) &&
+         std::ranges::adjacent_find(numbers) == numbers.end();
+}
+
+}  // namespace
+
+void SampleTable::add(std::vector<ClassId> labels, Split split, std::vector<ClassId> denied) {
+  const bool is_some = !labels.empty() || !denied.empty();
+  if (!is_some || !name_some_of(labels, classes_.size()) ||
+      !name_some_of(denied, denials_.size())) {
     throw Error(ErrorCode::kBadData, "sample " + std::to_string(size()) +
                                          ": expected one or more different labels below " +
                                          std::to_string(classes_.size()));
   }
+  if (!denied.empty()) denied_[size()] = std::move(denied);
   labels_.insert(labels_.end(), labels.begin(), labels.end());
   ends_.push_back(labels_.size());
   splits_.push_back(split);
@@ -43,6 +54,12 @@ std::span<const ClassId> SampleTable::labels(std::size_t i) const {
   check(i);
   const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
   return std::span(labels_).subspan(begin, ends_[i] - begin);
+}
+
+std::span<const ClassId> SampleTable::denied(std::size_t i) const {
+  check(i);
+  const auto found = denied_.find(i);
+  return found == denied_.end() ? std::span<const ClassId>() : found->second;
 }
 
 Split SampleTable::split(std::size_t i) const {

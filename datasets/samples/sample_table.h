@@ -23,22 +23,27 @@ struct SplitPolicy {
 class SampleTable {
  public:
   SampleTable() = default;
-  explicit SampleTable(std::vector<std::string> classes) : classes_(std::move(classes)) {}
+  explicit SampleTable(std::vector<std::string> classes, std::vector<std::string> denials = {})
+      : classes_(std::move(classes)), denials_(std::move(denials)) {}
 
-  // Labels are sorted here; kBadData if there is none, a double, or one that is no class.
-  void add(std::vector<ClassId> labels, Split split = Split::kTrain);
+  // Both are sorted here; kBadData if there is neither, a double, or one that has no name.
+  void add(std::vector<ClassId> labels, Split split = Split::kTrain,
+           std::vector<ClassId> denied = {});
   void apply(const SplitPolicy& policy);  // single-label tables only
 
   [[nodiscard]] std::size_t size() const { return splits_.size(); }
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_; }
   [[nodiscard]] std::span<const ClassId> labels(std::size_t i) const;
+  [[nodiscard]] const std::vector<std::string>& denials() const { return denials_; }
+  [[nodiscard]] std::span<const ClassId> denied(std::size_t i) const;
   [[nodiscard]] Split split(std::size_t i) const;
   void check(std::size_t i) const;  // kInvalidArgument unless i < size()
 
  private:
-  std::vector<std::string> classes_;
-  std::vector<ClassId> labels_;    // of all samples, one after another
-  std::vector<std::size_t> ends_;  // where each sample's labels end
+  std::vector<std::string> classes_, denials_;
+  std::map<std::size_t, std::vector<ClassId>> denied_;  // by sample; of few
+  std::vector<ClassId> labels_;                         // of all samples, one after another
+  std::vector<std::size_t> ends_;                       // where each sample's labels end
   std::vector<Split> splits_;
 };
 
@@ -52,6 +57,12 @@ class TableDataset : public Kind {
   }
   [[nodiscard]] std::span<const ClassId> labels(std::size_t i) const override {
     return table_.labels(i);
+  }
+  [[nodiscard]] const std::vector<std::string>& denials() const override {
+    return table_.denials();
+  }
+  [[nodiscard]] std::span<const ClassId> denied(std::size_t i) const override {
+    return table_.denied(i);
   }
   [[nodiscard]] Split split(std::size_t i) const override { return table_.split(i); }
 

@@ -11,9 +11,9 @@ namespace moil::data {
 
 class ClassSubset : public TableDataset<SampleDataset> {
  public:
-  // The samples that carry one of the named classes, in order; their other labels are dropped. The
-  // classes keep the order given. kInvalidArgument if the base has no such class; the base
-  // outlives the subset.
+  // The samples that carry one of the named classes, or are said not to (Dataset::denied), in
+  // order; their other labels are dropped. The classes keep the order given; what is only denied is
+  // none. kInvalidArgument if the base knows neither; the base outlives the subset.
   ClassSubset(const SampleDataset& base, const std::vector<std::string>& classes);
 
   [[nodiscard]] Digest digest(std::size_t i) const override { return base_.digest(at(i)); }

@@ -86,6 +86,44 @@ std::vector<std::vector<ClassId>> map_classes(const std::vector<std::string>& lo
   return map;
 }
 
+// For each of the denials its classes in the mix. What only the model knows is appended to
+// `classes`; of what nobody knows the names are appended to `in_vain`.
+std::vector<std::vector<ClassId>> map_denials(const std::vector<std::string>& denials,
+                                              const Reconciliation& reconciliation,
+                                              const std::vector<std::string>& known_labels,
+                                              std::vector<std::string>& classes,
+                                              std::vector<std::string>& in_vain) {
+  ClassIndex index = index_of(classes);
+  std::vector<std::vector<ClassId>> map;
+  for (const std::string& denied : denials) {
+    auto& ids = map.emplace_back();
+    for (const auto& name : names_of(denied, reconciliation, index, known_labels)) {
+      const bool is_known =
+          std::ranges::find(known_labels, normal(name), normal) != known_labels.end();
+      const auto [at, is_new] =
+          index.try_emplace(normal(name), static_cast<ClassId>(classes.size()));
+      if (is_new && !is_known) {
+        index.erase(at);
+        continue;
+      }
+      if (is_new) classes.push_back(name);
+      ids.push_back(at->second);
+    }
+    if (ids.empty()) in_vain.push_back(denied);
+  }
+  return map;
+}
+
+// Sorted, each once.
+std::vector<ClassId> mapped(std::span<const ClassId> ids,
+                            const std::vector<std::vector<ClassId>>& map) {
+  std::vector<ClassId> all;
+  for (const ClassId id : ids) all.insert(all.end(), map[id].begin(), map[id].end());
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 MixedSample global_sample(const Dataset& dataset, std::size_t i) {
   const auto labels = dataset.labels(i);
   MixedSample sample{{Source::kGlobal, i}, dataset.digest(i), {labels.begin(), labels.end()}};
@@ -94,17 +132,21 @@ MixedSample global_sample(const Dataset& dataset, std::size_t i) {
   return sample;
 }
 
-MixedSample local_sample(const Dataset& dataset, std::size_t i,
-                         const std::vector<std::vector<ClassId>>& map) {
-  MixedSample sample{{Source::kLocal, i}, dataset.digest(i), {}};
-  sample.scene = dataset.scene(i);
-  for (const ClassId label : dataset.labels(i)) {
-    sample.labels.insert(sample.labels.end(), map[label].begin(), map[label].end());
+// The local samples of a split.
+std::vector<MixedSample> local_samples(const Dataset& dataset, Split split,
+                                       const std::vector<std::vector<ClassId>>& map,
+                                       const std::vector<std::vector<ClassId>>& denials) {
+  std::vector<MixedSample> samples;
+  for (const std::size_t i : samples_of(dataset, split)) {
+    MixedSample sample{{Source::kLocal, i}, dataset.digest(i), mapped(dataset.labels(i), map)};
+    sample.scene = dataset.scene(i);
+    sample.denied = mapped(dataset.denied(i), denials);
+    std::erase_if(sample.denied,
+                  [&](ClassId k) { return std::ranges::binary_search(sample.labels, k); });
+    if (dataset.labels(i).empty() && sample.denied.empty()) continue;
+    samples.push_back(std::move(sample));
   }
-  auto& labels = sample.labels;
-  std::ranges::sort(labels);
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  return sample;
+  return samples;
 }
 
 void pass_over_held_out(Mix& result) {
@@ -133,19 +175,19 @@ Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& recon
   result.global_classes = result.classes.size();
   const auto map = map_classes(local.classes(), classes_in_use(local, unreadable), reconciliation,
                                options.known_labels, result.classes);
+  const auto denials = map_denials(local.denials(), reconciliation, options.known_labels,
+                                   result.classes, result.denied_in_vain);
   for (const std::size_t i :
        sample_training(global, alpha, seed, options.limit, options.labels_are_numbers)) {
     result.train.push_back(global_sample(global, i));
   }
-  for (const std::size_t i : samples_of(local, Split::kTrain)) {
-    result.train.push_back(local_sample(local, i, map));
+  for (MixedSample& sample : local_samples(local, Split::kTrain, map, denials)) {
+    result.train.push_back(std::move(sample));
   }
   for (const std::size_t i : samples_of(global, Split::kValidation)) {
     result.global_validation.push_back(global_sample(global, i));
   }
-  for (const std::size_t i : samples_of(local, Split::kValidation)) {
-    result.local_validation.push_back(local_sample(local, i, map));
-  }
+  result.local_validation = local_samples(local, Split::kValidation, map, denials);
   for (auto* list : {&result.train, &result.global_validation, &result.local_validation}) {
     std::erase_if(*list,
                   [&](const MixedSample& sample) { return unreadable.contains(sample.digest); });

@@ -6,6 +6,10 @@
 // class. What an entry names is a global class or a label that the model knows (which then is new
 // to the mix); else kInvalidArgument.
 //
+// What a local sample is said not to be (Dataset::denied) becomes classes in the same way, but none
+// that is new: what is no class and no label of the model is passed over, and so is a denial that
+// the sample's labels contradict. A sample that is left with neither is no sample of the mix.
+//
 // Names are the same if their normal forms are equal (labels/text.h).
 //
 // No sample that is held out, on either side, is trained on: a training sample whose content is
@@ -39,13 +43,16 @@ struct SampleRef {
 struct MixedSample {
   SampleRef ref;
   Digest digest;
-  std::vector<ClassId> labels;     // in the classes of the mix, sorted
+  std::vector<ClassId> labels;     // in the classes of the mix, sorted; none if it has denied alone
   std::uint32_t parts = 1;         // that a network sees one after the other (kinds/kind.h)
   std::int64_t scene = kOwnScene;  // samples of one source that share it look alike (scenes.h)
   // Parts without a signal (Kind::signal), in order; empty if it was not asked.
   std::vector<std::uint32_t> silent = {};
-  bool described = false;  // Dataset::is_described()
+  bool described = false;            // Dataset::is_described()
+  std::vector<ClassId> denied = {};  // what it is not, sorted; none of its labels
 
+  // Nothing else is known of it.
+  [[nodiscard]] bool is_denied_alone() const { return labels.empty() && !denied.empty(); }
   [[nodiscard]] bool is_global() const { return ref.source == Source::kGlobal; }
   [[nodiscard]] bool is_silent(std::uint32_t part) const {
     return part >= parts || std::ranges::binary_search(silent, part);
@@ -74,6 +81,8 @@ struct Mix {
   bool global_is_answered = false;  // global labels are a model's own answers (PackTargets)
   std::size_t also_held_out = 0;    // training samples that were passed over for it
   std::size_t also_trained = 0;     // samples held out that were passed over for their scene
+  // What samples are said not to be, and no class is: by local name, sorted.
+  std::vector<std::string> denied_in_vain = {};
 };
 
 struct MixOptions {

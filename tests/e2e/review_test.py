@@ -281,6 +281,13 @@ class PageTest(Case):
         self.until_labels({first[0]: [doubts[0]["looks_like"]], second[0]: second[1]})
         browser.press("u", "u")  # what was kept first
         self.until_labels({first[0]: first[1], second[0]: second[1]})
+        browser.press("Home")
+        browser.until(f"document.getElementById('cell-0').textContent.includes('{first[1][0]}looks like')")
+        browser.press("A", hold="Shift")  # it is not what it looks like
+        self.until_labels({first[0]: sorted([f"!{doubts[0]['looks_like']}", *first[1]])})
+        browser.until("document.getElementById('cell-0').textContent.includes('not ')")
+        browser.press("u")
+        self.until_labels({first[0]: first[1]})
         browser.click("[data-tab=labelled]")
         browser.until("document.querySelector('.cell:not([hidden]) img')?.closest('.cell').getAttribute('aria-setsize') > 40")
 

@@ -300,7 +300,7 @@ class SoundsTest(OwnModelTest):
         self.refused(BAD_DATA, "empty.wav: it holds no sound", *cut(empty, "0", "1"))
         self.refused(USAGE, "it is a folder, a pipe or a device", *cut(self.folder, "0", "1"))
         self.refused(NO_INPUT, "none.wav", *cut(self.folder / "none.wav", "0", "1"))
-        self.refused(USAGE, "give one of --label, --label-none and --unlabelled", *cut(walk, "0", "1")[:-2])
+        self.refused(USAGE, "give --label or --not, or one of --label-none and --unlabelled", *cut(walk, "0", "1")[:-2])
         self.refused(CANNOT_CREATE, "it is there already as 'knock'", *cut(walk, "1.25", "2.5")[:-1], "bark")
 
 

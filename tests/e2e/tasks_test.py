@@ -239,6 +239,8 @@ class PredictTest(TaskTest):
         self.ctl.json("label", "add", odd, "--label", "cosy")
         self.refused_job("is not a number, which the model predicts", self.spec("rooms"))
         digest = self.ctl.json("label", "samples", "--label", "cosy")["samples"][0]["digest"]
+        self.ctl.json("label", "assign", digest, "--not", "20.5")
+        self.refused_job("no outputs that are labels", self.spec("rooms"))
         self.ctl.json("label", "forget", digest, "--yes")
 
     def test_labels_of_a_table_must_be_numbers(self) -> None:

@@ -5,6 +5,7 @@
 #include "daemon/ctl/jobs/report_figures.h"
 #include "daemon/ctl/jobs/watch.h"
 #include "daemon/ctl/text.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -96,7 +97,7 @@ Rows mistake_rows(const Json& confusion) {
       break;
     }
     const Json said = at(pair, "/said");
-    rows.push_back({printable(cell(at(pair, "/label"))),
+    rows.push_back({printable(data::spoken_label(cell(at(pair, "/label")))),
                     "for " + (said.is_string() ? printable(cell(said)) : std::string("nothing")),
                     cell(at(pair, "/count"))});
   }

@@ -143,6 +143,16 @@ Rows silent_label_rows(const Json& details) {
   return rows;
 }
 
+Rows denied_in_vain_rows(const Json& details) {
+  Rows rows;
+  const Json found = at(details, "/denied_in_vain");
+  if (!found.is_array()) return rows;
+  for (const Json& label : found)
+    rows.push_back({"denied", printable("\"" + cell(label) +
+                                        "\": neither samples nor the model have that label")});
+  return rows;
+}
+
 Rows new_label_rows(const Json& details) {
   Rows rows;
   const Json imprinted = at(details, "/imprinted"), found = at(imprinted, "/looks_like");

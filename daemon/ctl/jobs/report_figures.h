@@ -25,6 +25,8 @@ namespace moil::daemon::ctl {
 [[nodiscard]] Rows new_label_rows(const Json& details);
 // Labels whose recordings are mostly silent.
 [[nodiscard]] Rows silent_label_rows(const Json& details);
+// What samples are said not to be, and nobody knows.
+[[nodiscard]] Rows denied_in_vain_rows(const Json& details);
 [[nodiscard]] Rows cache_rows(const Json& cache);
 // Samples that the night did without, and why.
 [[nodiscard]] Rows left_out_rows(const Json& details);

@@ -61,6 +61,7 @@ void print_result(Console& console, const Json& job) {
       {"model", cell(job["model"]) + " version " + cell(job["version"])}};
   for (auto& row : new_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
   for (auto& row : silent_label_rows(at(result, "/details"))) rows.push_back(std::move(row));
+  for (auto& row : denied_in_vain_rows(at(result, "/details"))) rows.push_back(std::move(row));
   rows.insert(rows.end(), {{"global " + metric_name(result, "global"), pair("global")},
                            {"local " + metric_name(result, "local"), pair("local")},
                            {"epochs", cell(result.value("epochs", Json()))},

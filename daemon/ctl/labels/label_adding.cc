@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "daemon/ctl/labels/sample_files.h"
 #include "daemon/rpc/limits.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/labels/text.h"
@@ -39,7 +40,9 @@ std::string advice(const UniqueFd& file, const Json& sample, const AddOptions& o
     return ": add pieces of it, with moilctl label cut";
   if (sample["error"]["code"] != "already_exists") return "";
   std::string command = "moilctl label assign " + cell(sample["digest"]);
-  for (const std::string& label : options.labels) command += " --label \"" + label + "\"";
+  for (const std::string& label : options.labels)
+    command +=
+        (data::is_denial(label) ? " --not \"" : " --label \"") + data::without_denial(label) + "\"";
   return ": " + command;
 }
 
@@ -54,11 +57,35 @@ void show_progress(Console& console, bool dry_run, std::size_t done, std::size_t
 
 bool is_mostly_silent(const Json& share) { return share.is_number() && share > 0.5; }
 
-std::vector<std::string> labels_given(const std::vector<std::string>& labels, bool label_none,
-                                      bool unlabelled) {
-  if ((labels.empty() ? 0 : 1) + (label_none ? 1 : 0) + (unlabelled ? 1 : 0) != 1)
-    throw Error(ErrorCode::kInvalidArgument, "give one of --label, --label-none and --unlabelled");
-  return label_none ? std::vector{std::string(data::kSomethingElse)} : labels;
+std::vector<std::string> GivenLabels::all() const {
+  std::vector<std::string> found = labels;
+  for (const std::string& label : denied) found.push_back(data::denial_of(label));
+  if ((found.empty() ? 0 : 1) + (label_none ? 1 : 0) + (unlabelled ? 1 : 0) != 1)
+    throw Error(ErrorCode::kInvalidArgument,
+                "give --label or --not, or one of --label-none and --unlabelled");
+  return label_none ? std::vector{std::string(data::kSomethingElse)} : found;
+}
+
+void add_label_options(const cli::Command& command, GivenLabels& given, const std::string& whose,
+                       bool may_be_unlabelled) {
+  const std::string who = whose == "its" ? "it is" : "they are";
+  command.add_option("--label", given.labels, whose + " label; may be given more than once")
+      .one_value_each_time();
+  command
+      .add_option("--not=LABEL", given.denied,
+                  who + " not of this label; may be given more than once")
+      .one_value_each_time();
+  command.add_flag("--label-none", given.label_none,
+                   who + " of none of the labels: \"something else\"");
+  if (may_be_unlabelled)
+    command.add_flag("--unlabelled", given.unlabelled,
+                     "without a label: what " + who + " is said later");
+}
+
+std::string spoken_labels(const Json& labels) {
+  Json spoken = Json::array();
+  for (const Json& label : labels) spoken.push_back(data::spoken_label(label.get<std::string>()));
+  return joined(spoken);
 }
 
 std::string new_step() {

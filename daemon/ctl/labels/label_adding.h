@@ -11,12 +11,26 @@
 
 namespace moil::daemon::ctl {
 
+// What the command line says of labels.
+struct GivenLabels {
+  std::vector<std::string> labels, denied;
+  bool label_none = false;  // the label is kSomethingElse
+  bool unlabelled = false;  // that there are no labels is meant
+
+  // The labels, denials among them (denial.h); kInvalidArgument if not just one of --label or
+  // --not, --label-none and --unlabelled is given.
+  [[nodiscard]] std::vector<std::string> all() const;
+};
+
+// whose: "their" or "its".
+void add_label_options(const cli::Command& command, GivenLabels& given, const std::string& whose,
+                       bool may_be_unlabelled = true);
+
 struct AddOptions {
   std::vector<std::string> files;
+  GivenLabels given;                // what `labels` are made of
   std::vector<std::string> labels;  // none: unlabelled
   std::string split;                // empty: chosen by content
-  bool unlabelled = false;          // that there are no labels is meant
-  bool label_none = false;          // the label is kSomethingElse
   bool as_spelled = false;          // labels are others if they differ in case alone
   std::string step;                 // calls in a row of one step are undone together
   bool dry_run = false;             // moild tries them, and keeps nothing
@@ -35,10 +49,8 @@ struct Added {
 inline const std::string kMostlySilent =
     "mostly silent (softer than -60 dB), which teaches nothing";
 
-// The labels that one of --label, --label-none and --unlabelled says; kInvalidArgument if not just
-// one of them is given.
-[[nodiscard]] std::vector<std::string> labels_given(const std::vector<std::string>& labels,
-                                                    bool label_none, bool unlabelled);
+// Denials as people read them.
+[[nodiscard]] std::string spoken_labels(const Json& labels);
 
 // A step that no other call is of.
 [[nodiscard]] std::string new_step();

@@ -9,6 +9,7 @@
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_files.h"
 #include "daemon/ctl/labels/sample_names.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/text.h"
 
 namespace fs = std::filesystem;
@@ -20,7 +21,7 @@ namespace {
 
 int add(Session& session, const AddOptions& given) {
   AddOptions options = given;
-  options.labels = labels_given(given.labels, given.label_none, given.unlabelled);
+  options.labels = given.given.all();
   options.step = new_step();
   const SampleFiles found = gather_samples(options.files);
   tell_passed_over(session.console, found);
@@ -46,7 +47,8 @@ int list(Session& session, const NoOptions&) {
   if (session.printed_json(reply)) return EX_OK;
   std::vector<std::vector<std::string>> rows{{"LABEL", "SAMPLES", "HELD OUT"}};
   for (const Json& label : reply["labels"]) {
-    rows.push_back({cell(label["name"]), cell(label["samples"]), cell(label["validation"])});
+    rows.push_back({spoken_labels(Json::array({label["name"]})), cell(label["samples"]),
+                    cell(label["validation"])});
   }
   session.console.table(rows);
   if (const Json unlabelled = reply.value("unlabelled", Json());
@@ -84,7 +86,7 @@ int samples(Session& session, const SamplesOptions& options) {
   for (const Json& s : reply["samples"]) {
     rows.push_back({cell(s["id"]), cell(s["digest"]), cell(s["split"]),
                     bytes_text(s["bytes"].get<double>()), cell(s["media_type"]),
-                    joined(s["labels"]), s.value("name", "")});
+                    spoken_labels(s["labels"]), s.value("name", "")});
   }
   session.console.table(rows);
   return EX_OK;
@@ -118,12 +120,14 @@ void tell_versions(Console& console, const Json& reply) {
     console.print("moilctl model rm MODEL VERSION removes a version, moilctl model rm MODEL all");
 }
 
-// How many samples carry the label; none if there is no such label.
+// How many samples carry the label, or are said not to; none if there is no such label.
 std::int64_t samples_of(Session& session, const std::string& label) {
   const Json reply = session.list("label.list", Json::object(), "labels");
+  std::int64_t count = 0;
   for (const Json& one : reply["labels"])
-    if (one["name"] == label) return one["samples"];
-  return 0;
+    if (one["name"] == label || one["name"] == data::denial_of(label))
+      count += one["samples"].get<std::int64_t>();
+  return count;
 }
 
 int rm(Session& session, const RmOptions& options) {
@@ -233,12 +237,7 @@ void add_sample_commands(cli::Command group, Action& chosen) {
   cli::Command command = add_command(group, "add", "add samples under a label", chosen, added, add);
   command.add_option("FILE", added->files, "files, or folders with files in them and below")
       .required();
-  command.add_option("--label", added->labels, "their label; may be given more than once")
-      .one_value_each_time();
-  command.add_flag("--label-none", added->label_none,
-                   "they are of none of the labels: \"something else\"");
-  command.add_flag("--unlabelled", added->unlabelled,
-                   "without a label: what they are is said later");
+  add_label_options(command, added->given, "their");
   command.add_option("--split", added->split, "train or val; chosen by content if left out");
   add_as_spelled(command, added->as_spelled);
 

@@ -12,9 +12,9 @@ namespace {
 struct CutOptions {
   std::string file;
   std::string from, to;  // as people and timelines write times
-  std::vector<std::string> labels;
+  GivenLabels given;
   std::string split;
-  bool label_none = false, unlabelled = false, as_spelled = false;
+  bool as_spelled = false;
 };
 
 double time_of(const char* option, const std::string& text) {
@@ -36,7 +36,7 @@ Json silent_share(Session& session, const Json& digest) {
 }
 
 int cut(Session& session, const CutOptions& options) {
-  const auto labels = labels_given(options.labels, options.label_none, options.unlabelled);
+  const auto labels = options.given.all();
   const UniqueFd recording = open_sample(options.file);
   Json params{{"file", 0},
               {"name", data::shown(options.file)},
@@ -71,12 +71,7 @@ void add_label_cut_command(cli::Command group, Action& chosen) {
                   "where the piece begins: seconds, or M:SS as in a timeline")
       .required();
   command.add_option("--to=TIME", options->to, "where it ends").required();
-  command.add_option("--label", options->labels, "its label; may be given more than once")
-      .one_value_each_time();
-  command.add_flag("--label-none", options->label_none,
-                   "it is of none of the labels: \"something else\"");
-  command.add_flag("--unlabelled", options->unlabelled,
-                   "without a label: what it is is said later");
+  add_label_options(command, options->given, "its");
   command.add_option("--split", options->split, "train or val; chosen by content if left out");
   add_as_spelled(command, options->as_spelled);
 }

@@ -11,6 +11,7 @@
 #include "daemon/ctl/labels/label_adding.h"
 #include "daemon/ctl/labels/sample_list.h"
 #include "daemon/json/base64.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/label_types.h"
 #include "datasets/labels/media_type.h"
 #include "datasets/labels/something_else.h"
@@ -69,11 +70,15 @@ Outlook look_ahead(Session& session, const std::vector<ListedSample>& listed) {
     try {
       const auto content = read_file(sample.file, data::kMaxSampleBytes);
       data::check_sample_content(content);
-      if (!sample.labels.empty()) (void)data::checked_label_names(sample.labels);
       const std::string digest = data::digest_of(content).hex();
-      const auto [at, is_new] = by_digest.try_emplace(digest, sample, std::set<std::string>());
-      if (is_new) order.push_back(digest);
-      for (const std::string& label : sample.labels) at->second.second.insert(data::normal(label));
+      const auto known = by_digest.find(digest);
+      std::vector<std::string> labels = sample.labels;
+      if (known != by_digest.end())
+        labels.insert(labels.end(), known->second.second.begin(), known->second.second.end());
+      if (!labels.empty()) labels = data::checked_label_names(labels);
+      if (known == by_digest.end()) order.push_back(digest);
+      by_digest.try_emplace(digest, sample, std::set<std::string>())
+          .first->second.second.insert(labels.begin(), labels.end());
     } catch (const Error& error) {
       outlook.refused.push_back(
           {{"file", data::shown(sample.file.string())},
@@ -123,7 +128,7 @@ int tell_outlook(Session& session, const Outlook& outlook) {
 void settle_spelling(Session& session, const Outlook& outlook, Spelling& spelling) {
   std::set<std::string> labels;
   for (const ListedSample& sample : outlook.wanted)
-    labels.insert(sample.labels.begin(), sample.labels.end());
+    for (const std::string& label : sample.labels) labels.insert(data::without_denial(label));
   labels.erase(std::string(data::kSomethingElse));  // which is given alone
   if (labels.empty()) return;
   spelling.call(session, "label.add", {{"labels", labels}, {"samples", Json::array()}}, "labels");

@@ -11,8 +11,9 @@ namespace moil::daemon::ctl {
 namespace {
 
 struct AssignOptions {
-  std::vector<std::string> samples, labels;
-  bool label_none = false, unlabelled = false, as_spelled = false;
+  std::vector<std::string> samples;
+  GivenLabels given;
+  bool as_spelled = false;
 };
 
 // A sample's labels are replaced together, a step each.
@@ -26,34 +27,32 @@ Json relabelled(Session& session, const std::vector<std::string>& digests,
 }
 
 int assign(Session& session, const AssignOptions& options) {
-  const std::vector<std::string> labels =
-      labels_given(options.labels, options.label_none, options.unlabelled);
+  const std::vector<std::string> labels = options.given.all();
   const auto digests = SampleNames(session).digests_of(options.samples);
   const Json label = labels.empty() ? Json() : Json(labels.front());
   Spelling spelling(options.as_spelled);
-  const Json reply = options.labels.size() > 1
-                         ? relabelled(session, digests, options.labels, spelling)
+  const Json reply = labels.size() > 1
+                         ? relabelled(session, digests, labels, spelling)
                          : spelling.call(session, "label.assign",
                                          {{"samples", digests}, {"label", label}}, "label");
   if (session.printed_json(reply)) return EX_OK;
   const std::int64_t changed = reply["changed"];
   const Json said = reply.contains("labels") ? reply["labels"] : Json::array({reply["label"]});
   session.console.print(counted(changed, "sample") + (changed == 1 ? " is now " : " are now ") +
-                        (labels.empty() ? "unlabelled" : joined(said)));
+                        (labels.empty() ? "unlabelled" : spoken_labels(said)));
   return EX_OK;
 }
 
 struct RelabelOptions {
   std::string sample;
-  std::vector<std::string> labels;
-  bool label_none = false, as_spelled = false;
+  GivenLabels given;
+  bool as_spelled = false;
 };
 
 // As it was called before.
 int relabel(Session& session, const RelabelOptions& options) {
-  const Json params{
-      {"digest", SampleNames(session).digest_of(options.sample)},
-      {"labels", labels_given(options.labels, options.label_none, /*unlabelled=*/false)}};
+  const Json params{{"digest", SampleNames(session).digest_of(options.sample)},
+                    {"labels", options.given.all()}};
   const Json reply = Spelling(options.as_spelled).call(session, "label.relabel", params, "labels");
   if (!session.printed_json(reply)) session.console.print("sample relabelled");
   return EX_OK;
@@ -102,7 +101,7 @@ std::string undone_text(const Json& reply) {
     text += (text.empty() ? "" : ", ") + counted(forgotten, "sample") + " forgotten";
   const std::string what =
       cell(reply["undone"]) +
-      (reply["labels"].empty() ? "" : " of " + printable(joined(reply["labels"])));
+      (reply["labels"].empty() ? "" : " of " + printable(spoken_labels(reply["labels"])));
   return "Undone: " + (text.empty() ? what : text + " (" + what + ")") + ", of " +
          cell(reply["at"]);
 }
@@ -122,20 +121,14 @@ void add_label_step_commands(cli::Command group, Action& chosen) {
   cli::Command command = add_command(group, "assign", "give samples a label in place of theirs",
                                      chosen, assigned, assign);
   command.add_option("SAMPLE", assigned->samples, kSampleHelp).required();
-  command.add_option("--label", assigned->labels, "the label; may be given more than once")
-      .one_value_each_time();
-  command.add_flag("--label-none", assigned->label_none,
-                   "they are of none of the labels: \"something else\"");
-  command.add_flag("--unlabelled", assigned->unlabelled, "no label");
+  add_label_options(command, assigned->given, "their");
   add_as_spelled(command, assigned->as_spelled);
 
   const auto replaced = std::make_shared<RelabelOptions>();
   command = add_command(group, "relabel", "replace a sample's labels", chosen, replaced, relabel);
   command.group("");  // "assign" does it
   command.add_option("SAMPLE", replaced->sample, kSampleHelp).required();
-  command.add_option("--label", replaced->labels, "the new labels").one_value_each_time();
-  command.add_flag("--label-none", replaced->label_none,
-                   "it is of none of the labels: \"something else\"");
+  add_label_options(command, replaced->given, "its", /*may_be_unlabelled=*/false);
   add_as_spelled(command, replaced->as_spelled);
 
   const auto merged = std::make_shared<MergeOptions>();

@@ -3,6 +3,7 @@
 
 #include "daemon/client/model_desk.h"
 #include "daemon/ctl/command.h"
+#include "daemon/ctl/labels/label_adding.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -37,7 +38,7 @@ void print_wrong(Console& console, const Json& reply) {
   if (reply["wrong"].empty()) return console.print("no label looks wrong");
   Rows rows{{"", "LABEL", "LOOKS LIKE", "PROBABILITY", "DIGEST", "NAME"}};
   for (const Json& doubt : reply["wrong"])
-    rows.push_back({doubt["likely"] == true ? "wrong" : "doubtful", joined(doubt["labels"]),
+    rows.push_back({doubt["likely"] == true ? "wrong" : "doubtful", spoken_labels(doubt["labels"]),
                     cell(doubt["looks_like"]), percent(doubt["probability"]), cell(doubt["digest"]),
                     name_of(doubt)});
   console.table(rows);
@@ -52,8 +53,8 @@ void print_scenes(Console& console, const Json& scenes, const std::string& what)
   for (const Json& scene : scenes) {
     ++number;
     for (const Json& sample : scene["samples"])
-      rows.push_back({std::to_string(number), joined(sample["labels"]), cell(sample["split"]),
-                      cell(sample["digest"]), name_of(sample)});
+      rows.push_back({std::to_string(number), spoken_labels(sample["labels"]),
+                      cell(sample["split"]), cell(sample["digest"]), name_of(sample)});
   }
   console.table(rows);
 }
@@ -68,7 +69,7 @@ int audit(Session& session, const StudyOptions& options) {
   print_scenes(console, reply["both_sides"],
                "these look alike, and lie on both sides of the split");
   for (const Json& sample : reply["single"])
-    console.note("one sample alone: " + joined(sample["labels"]));
+    console.note("one sample alone: " + spoken_labels(sample["labels"]));
   for (const Json& sample : reply["unreadable"])
     console.note(name_of(sample) + " cannot be read: " + printable(cell(sample["why"])));
   return EX_OK;

@@ -10,6 +10,7 @@
 #include "daemon/ctl/command.h"
 #include "daemon/ctl/labels/inbox.h"
 #include "daemon/ctl/labels/label_adding.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/label_types.h"
 
 namespace moil::daemon::ctl {
@@ -28,7 +29,7 @@ void tell(Session& session, const std::string& label, const std::filesystem::pat
   if (session.printed_json_line(told) || sample.contains("error")) return;
   session.console.print(printable(file.string()) + ": " +
                         (sample["new"] == true ? "added" : "known already") + ", " +
-                        (label.empty() ? "unlabelled" : printable(label)));
+                        (label.empty() ? "unlabelled" : printable(data::spoken_label(label))));
 }
 
 enum class Outcome { kTaken, kRefused, kLater };

@@ -1,15 +1,17 @@
 #include "daemon/ctl/labels/spelling.h"
 
 #include "base/error.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/text.h"
 
 namespace moil::daemon::ctl {
 
 void Spelling::put(Json& label, Json& params) const {
-  const std::string given = data::normal(label.get<std::string>());
+  const std::string spelled = data::normal(label.get<std::string>());
+  const std::string given = data::without_denial(spelled);
   const auto answered = meant_.find(given);
   if (answered == meant_.end()) return;
-  label = answered->second;
+  label = data::is_denial(spelled) ? data::denial_of(answered->second) : answered->second;
   if (answered->second == given) params["as_spelled"] = true;
 }
 

@@ -7,6 +7,7 @@
 #include "daemon/ctl/report_page/html.h"
 #include "daemon/ctl/report_page/sections.h"
 #include "daemon/ctl/text.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::daemon::ctl {
 namespace {
@@ -26,7 +27,8 @@ struct Pair {
 std::vector<Label> labels_of(const Json& confusion) {
   std::vector<Label> labels;
   for (const Json& label : at(confusion, "/labels"))
-    labels.push_back({cell(at(label, "/label")), number_at(label, "/held_out").value_or(0),
+    labels.push_back({data::spoken_label(cell(at(label, "/label"))),
+                      number_at(label, "/held_out").value_or(0),
                       number_at(label, "/right").value_or(0)});
   return labels;
 }
@@ -35,8 +37,8 @@ std::vector<Pair> pairs_of(const Json& confusion) {
   std::vector<Pair> pairs;
   for (const Json& pair : at(confusion, "/pairs")) {
     const Json said = at(pair, "/said");
-    pairs.push_back({cell(at(pair, "/label")), said.is_string() ? cell(said) : "",
-                     number_at(pair, "/count").value_or(0)});
+    pairs.push_back({data::spoken_label(cell(at(pair, "/label"))),
+                     said.is_string() ? cell(said) : "", number_at(pair, "/count").value_or(0)});
   }
   return pairs;
 }

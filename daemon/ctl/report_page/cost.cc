@@ -51,7 +51,8 @@ std::string memory_bars(const Json& memory) {
 std::string cost_section(const Json& job) {
   const Json details = at(job, "/result/details");
   Rows trained = trained_rows(details);
-  for (const Rows& more : {new_label_rows(details), silent_label_rows(details)})
+  for (const Rows& more :
+       {new_label_rows(details), silent_label_rows(details), denied_in_vain_rows(details)})
     trained.insert(trained.end(), more.begin(), more.end());
   const std::string parts =
       part_of_cost("Time by stage", time_bars(at(details, "/stages"))) +

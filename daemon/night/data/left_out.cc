@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "datasets/labels/denial.h"
 #include "datasets/labels/label_types.h"
 
 namespace moil::night {
@@ -49,6 +50,8 @@ LeftOut left_out_of(const UnreadableSamples& unreadable, const data::Mix& mix,
     LeftOutSample entry{sample.digest, plain_name(found), {}, sample.ref.source, false, found.why};
     for (const data::ClassId label : dataset.labels(sample.ref.index))
       entry.labels.push_back(dataset.classes()[label]);
+    for (const data::ClassId label : dataset.denied(sample.ref.index))
+      entry.labels.push_back(data::denial_of(dataset.denials()[label]));
     entry.held_out =
         holds(mix.global_validation, found.sample) || holds(mix.local_validation, found.sample);
     left_out.push_back(std::move(entry));

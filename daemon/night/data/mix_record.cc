@@ -16,9 +16,11 @@ nlohmann::json list_to_json(const std::vector<MixedSample>& samples) {
   for (const MixedSample& s : samples) {
     list.push_back({s.is_global() ? "g" : "l", s.digest.hex(), s.labels});
     const bool has_silence = !s.silent.empty(), has_scene = s.scene != data::kOwnScene;
-    if (s.parts > 1 || has_scene || has_silence) list.back().push_back(s.parts);
-    if (has_scene || has_silence) list.back().push_back(s.scene);
-    if (has_silence) list.back().push_back(s.silent);
+    const bool denies = !s.denied.empty();
+    if (s.parts > 1 || has_scene || has_silence || denies) list.back().push_back(s.parts);
+    if (has_scene || has_silence || denies) list.back().push_back(s.scene);
+    if (has_silence || denies) list.back().push_back(s.silent);
+    if (denies) list.back().push_back(s.denied);
   }
   return list;
 }
@@ -49,6 +51,7 @@ std::vector<MixedSample> list_from_json(const nlohmann::json& json, const Side& 
     if (item.size() > 3) sample.parts = item.at(3).get<std::uint32_t>();
     if (item.size() > 4) sample.scene = item.at(4).get<std::int64_t>();
     if (item.size() > 5) sample.silent = item.at(5).get<std::vector<std::uint32_t>>();
+    if (item.size() > 6) sample.denied = item.at(6).get<std::vector<data::ClassId>>();
     const Side& side = sample.is_global() ? global : local;
     const auto it = side.index.find(sample.digest);
     if (it == side.index.end()) {
@@ -70,6 +73,7 @@ nlohmann::json to_json(const data::Mix& mix) {
           {"global_is_answered", mix.global_is_answered},
           {"also_held_out", mix.also_held_out},
           {"also_trained", mix.also_trained},
+          {"denied_in_vain", mix.denied_in_vain},
           {"train", list_to_json(mix.train)},
           {"global_validation", list_to_json(mix.global_validation)},
           {"local_validation", list_to_json(mix.local_validation)}};
@@ -85,6 +89,7 @@ data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
     mix.global_is_answered = json.value("global_is_answered", false);
     mix.also_held_out = json.value("also_held_out", std::size_t{0});
     mix.also_trained = json.value("also_trained", std::size_t{0});
+    mix.denied_in_vain = json.value("denied_in_vain", std::vector<std::string>{});
     mix.train = list_from_json(json.at("train"), of_global, of_local, lost);
     mix.global_validation = list_from_json(json.at("global_validation"), of_global, of_local, lost);
     mix.local_validation = list_from_json(json.at("local_validation"), of_global, of_local, lost);
@@ -93,6 +98,15 @@ data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
     throw Error(ErrorCode::kBadData,
                 std::string("the job's record of its samples is damaged: ") + e.what());
   }
+}
+
+std::string denied_in_vain_remark(const data::Mix& mix) {
+  std::string names;
+  for (const std::string& name : mix.denied_in_vain)
+    names += (names.empty() ? "\"" : ", \"") + name + "\"";
+  return names.empty() ? ""
+                       : "that samples are not " + names +
+                             " teaches nothing: neither samples nor the model have that label";
 }
 
 std::size_t count_global(const data::Mix& mix) {

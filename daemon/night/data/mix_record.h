@@ -14,6 +14,9 @@ namespace moil::night {
 [[nodiscard]] data::Mix mix_from_json(const nlohmann::json& json, const data::Dataset& global,
                                       const data::Dataset& local, std::size_t& lost);
 
+// That samples are said not to be what no label is, which teaches nothing; empty if none is.
+[[nodiscard]] std::string denied_in_vain_remark(const data::Mix& mix);
+
 [[nodiscard]] std::size_t count_global(const data::Mix& mix);  // of mix.train
 
 }  // namespace moil::night

@@ -18,25 +18,26 @@ Labels labels_of(const data::Mix& mix, data::Source source) {
   return labels;
 }
 
+Labels denied_of(const data::Mix& mix) {
+  Labels denied;
+  for (const auto* list : {&mix.train, &mix.local_validation})
+    for (const data::MixedSample& s : *list) denied.insert(s.denied.begin(), s.denied.end());
+  return denied;
+}
+
 std::unique_ptr<Targets> targets_of(const Task& task, const data::Mix& mix, std::size_t outputs,
                                     const Labels& named) {
   return task.targets(mix.classes, outputs, std::vector<std::uint32_t>(named.begin(), named.end()));
 }
 
-std::vector<float> silence_of(const Task& task, std::size_t outputs, const Labels& local,
+// A task that compares samples says of one without labels which it lacks.
+std::vector<float> silence_of(const Task& task, std::size_t outputs, const Labels& spoken_of,
                               const Targets& of_local) {
   std::vector<float> target(outputs, std::numeric_limits<float>::quiet_NaN());
   if (!task.outputs_are_labels()) return target;
-  if (task.compares_samples()) {
-    of_local.write({}, target);
-    return target;
-  }
-  const auto named = static_cast<std::size_t>(
-      std::ranges::count_if(local, [&](data::ClassId label) { return label < outputs; }));
-  const bool has_others = named < outputs;
-  std::ranges::fill(target, 1 / static_cast<float>(has_others ? outputs - named : outputs));
-  for (const data::ClassId label : local)
-    if (has_others && label < outputs) target[label] = 0;
+  std::vector<std::uint32_t> denied;
+  if (!task.compares_samples()) denied.assign(spoken_of.begin(), spoken_of.end());
+  of_local.write({}, denied, target);
   return target;
 }
 
@@ -50,7 +51,9 @@ MixTargets::MixTargets(const Task& task, const data::Mix& mix, std::size_t outpu
   global_ = targets_of(task, mix, outputs, of_global);
   const Labels of_local = labels_of(mix, data::Source::kLocal);
   local_ = targets_of(task, mix, outputs, of_local);
-  silence_ = silence_of(task, outputs, of_local, *local_);
+  Labels spoken_of = denied_of(mix);
+  spoken_of.insert(of_local.begin(), of_local.end());
+  silence_ = silence_of(task, outputs, spoken_of, *local_);
 }
 
 void MixTargets::write_silence(std::span<float> target) const {
@@ -59,7 +62,7 @@ void MixTargets::write_silence(std::span<float> target) const {
 
 void MixTargets::write(const data::MixedSample& sample, std::span<float> target) const {
   const bool is_global = sample.is_global();
-  (is_global ? *global_ : *local_).write(sample.labels, target);
+  (is_global ? *global_ : *local_).write(sample.labels, sample.denied, target);
 }
 
 }  // namespace moil::night

@@ -31,8 +31,8 @@ class MixTargets {
   void write_shown(std::span<const float> shown, std::span<float> target) const {
     global_->write_shown(shown, target);
   }
-  // What holds no signal has no label that some local sample has. A task that says one of all has
-  // to say something: any other label is as good as the next.
+  // What holds no signal has no label of which local samples speak: a classifier is told as much as
+  // of a sample that denies them all.
   void write_silence(std::span<float> target) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <set>
 
 #include "daemon/models/class_space.h"
@@ -70,7 +71,8 @@ const data::LabelDataset& NightData::labelled() const { return *readers_->labell
 
 void NightData::choose(const Choice& choice) {
   const std::vector<std::string>& labels = choice.labels;
-  const auto& known = readers_->labelled->classes();
+  std::vector<std::string> known = readers_->labelled->classes();
+  std::ranges::copy(readers_->labelled->denials(), std::back_inserter(known));
   std::vector<std::string> names;
   daemon::FieldErrors errors;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -131,6 +133,15 @@ void check_labels(const data::Mix& mix, const StoredModel& model) {
   check("/local/labels", mix.global_classes, mix.classes.size());
 }
 
+void require_no_denials(const data::Dataset& local, const StoredModel& model) {
+  if (local.denials().empty()) return;
+  throw field_error("/local/labels",
+                    "samples are said to be not \"" + local.denials().front() +
+                        "\", and a model of task \"" + std::string(model.task->name()) +
+                        "\" has no outputs that are labels; relabel or forget them, or name labels "
+                        "without it");
+}
+
 }  // namespace
 
 data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& model,
@@ -140,6 +151,7 @@ data::Mix NightData::draw_mix(const daemon::JobSpec& spec, const StoredModel& mo
       global_share(spec, data::samples_of(local(), data::Split::kTrain).size());
   if (share.limit) options.limit = static_cast<std::size_t>(*share.limit);
   options.labels_are_numbers = !model.task->outputs_are_labels();
+  if (options.labels_are_numbers) require_no_denials(local(), model);
   if (!options.labels_are_numbers) options.known_labels = model.labels;
   data::Mix mix = at_field("/local/labels", [&] {
     return data::mix(global(), local(), reconciliation_, share.alpha, spec.seed, unreadable,

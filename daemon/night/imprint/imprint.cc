@@ -87,6 +87,7 @@ class Imprinting {
     const double usual = usual_factor(rows);
     if (!(usual > 0)) return std::nullopt;
     scores_.values = rows_->left_out_scores();
+    judge_denied();
     if (is_named_alone()) silence(rows);
     const ImprintFit fit = fit_imprint(scores_, usual, in_.each_by_itself);
     ImprintedRows made{
@@ -97,6 +98,13 @@ class Imprinting {
   }
 
  private:
+  // Whoever is said not to be of some new classes says nothing of the others.
+  void judge_denied() {
+    for (std::size_t i = 0; i < in_.samples.size(); ++i)
+      for (std::uint32_t k = 0; k < in_.fresh && !in_.samples[i].denied.empty(); ++k)
+        if (!std::ranges::binary_search(in_.samples[i].denied, k))
+          scores_.values[i * in_.fresh + k] = kNoRow;
+  }
   // One new class beside described ones: what it differs in from these, other samples of the world
   // would, too. Its names alone tell what it is.
   bool is_named_alone() const {

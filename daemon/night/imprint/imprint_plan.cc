@@ -1,6 +1,7 @@
 #include "daemon/night/imprint/imprint_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -33,13 +34,24 @@ std::vector<data::ClassId> rows_of(const StoredModel& base, const data::Mix& mix
   return rows;
 }
 
-// Takes at most so many feature rows of both sides, new labels and known ones: of new labels in
-// turn, of known samples at even distances.
+// Behind all classes: samples that are said not to be of some new one.
+constexpr data::ClassId kDenied = std::numeric_limits<data::ClassId>::max();
+
+bool denies_one(const data::MixedSample& sample, const std::vector<data::ClassId>& rows) {
+  return sample.is_denied_alone() && sample.has_signal() &&
+         std::ranges::any_of(sample.denied, [&](data::ClassId label) {
+           return std::ranges::binary_search(rows, label);
+         });
+}
+
+// Takes at most so many feature rows of both sides, new labels and known ones: of new labels, and
+// of what is none of them, in turn, of known samples at even distances.
 class Choice {
  public:
   Choice(const data::Mix& mix, const std::vector<data::ClassId>& rows) : mix_(mix) {
     for (const data::ClassId row : rows) fresh_[row];
     for (std::size_t i = 0; i < mix.train.size(); ++i) {
+      if (denies_one(mix.train[i], rows)) fresh_[kDenied].push_back(i);
       if (mix.train[i].labels.size() != 1) continue;
       const auto it = fresh_.find(mix.train[i].labels[0]);
       (it == fresh_.end() ? known_ : it->second).push_back(i);

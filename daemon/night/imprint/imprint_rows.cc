@@ -42,14 +42,26 @@ struct KnownRows {
   }
 };
 
+// Of those labels that are among the rows, their places there.
+std::vector<std::uint32_t> places_of(const std::vector<data::ClassId>& labels,
+                                     const std::vector<data::ClassId>& rows) {
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t place = 0; place < rows.size(); ++place)
+    if (std::ranges::binary_search(labels, rows[place])) places.push_back(place);
+  return places;
+}
+
 std::vector<FoldedSample> samples_of(const ImprintPlan& plan, const data::Mix& mix,
                                      const KnownRows& known) {
   std::vector<FoldedSample> samples;
   for (std::size_t i = 0; i < plan.samples.size(); ++i) {
     const data::MixedSample& sample = mix.train[plan.samples[i]];
-    samples.insert(samples.end(), sample.shown_parts(),
-                   {sample.has_signal() ? known.number.at(sample.labels[0]) : kOfNoClass,
-                    plan.folds[i], sample.described});
+    FoldedSample folded{kOfNoClass, plan.folds[i], sample.described};
+    if (sample.is_denied_alone())
+      folded.denied = places_of(sample.denied, plan.rows);
+    else if (sample.has_signal())
+      folded.label = known.number.at(sample.labels[0]);
+    samples.insert(samples.end(), sample.shown_parts(), folded);
   }
   samples.insert(samples.end(), plan.silences.size(), {kOfNoClass, kFolds});
   return samples;

@@ -41,6 +41,9 @@ struct FoldedSample {
   std::uint32_t label = 0;
   std::size_t fold = 0;    // samples of one scene share one
   bool described = false;  // Dataset::is_described()
+  // Of no class, and said not to be of these: by their places among the fresh. It judges their rows
+  // and tells nothing else.
+  std::vector<std::uint32_t> denied = {};
 
   [[nodiscard]] bool gets_row(std::size_t known) const {
     return label >= known && label != kOfNoClass;
@@ -78,7 +81,9 @@ class WhitenedRows {
   float* features_of(std::size_t sample) const { return in_.features.data() + sample * in_.width; }
   const float* mean_of(std::size_t place) const { return means_.data() + place * in_.width; }
   // Whether the sample tells means and covariance.
-  bool tells(const FoldedSample& sample) const { return !describes_ || sample.gets_row(in_.known); }
+  bool tells(const FoldedSample& sample) const {
+    return sample.denied.empty() && (!describes_ || sample.gets_row(in_.known));
+  }
   // Whether samples are held against the mean of their class.
   bool has_spread(std::size_t place) const;
   void centre();

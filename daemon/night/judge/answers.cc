@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/json/json.h"
+#include "datasets/labels/denial.h"
 
 namespace moil::night {
 namespace {
@@ -28,8 +29,23 @@ bool holds(const Said& labels, std::uint32_t label) {
   return std::ranges::find(labels, label) != labels.end();
 }
 
-// All of several labels at once have to be said; else one of them has to be.
+std::string denials(const data::Mix& mix, const data::MixedSample& sample) {
+  std::string text;
+  for (const std::uint32_t label : sample.denied)
+    text += (text.empty() ? "" : " and ") + data::denial_of(mix.classes.at(label));
+  return text;
+}
+
+// What the sample is said to be.
+std::string called(const data::Mix& mix, const data::MixedSample& sample) {
+  return sample.is_denied_alone() ? denials(mix, sample) : joined(mix, sample.labels, " or ");
+}
+
+// All of several labels at once have to be said; else one of them has to be. Of what is only said
+// not to be something, anything else is right.
 bool is_right(const Task& task, const data::MixedSample& sample, const Said& said) {
+  if (sample.is_denied_alone())
+    return std::ranges::none_of(said, [&](auto label) { return holds(sample.denied, label); });
   if (!task.compares_samples())
     return !said.empty() &&
            std::ranges::all_of(said, [&](auto label) { return holds(sample.labels, label); });
@@ -43,6 +59,11 @@ class Confusion {
   Confusion(const data::Mix& mix, const Task& task) : mix_(mix), task_(task) {}
 
   void add(const data::MixedSample& sample, const Said& said) {
+    if (sample.is_denied_alone()) {
+      for (const std::uint32_t label : sample.denied)
+        add(data::denial_of(mix_.classes.at(label)), !holds(said, label), {label});
+      return;
+    }
     if (!task_.compares_samples())
       return add(joined(mix_, sample.labels, " or "), is_right(task_, sample, said), said);
     Said others = said;
@@ -99,7 +120,7 @@ class Changes {
   explicit Changes(const data::Mix& mix) : mix_(mix) {}
 
   void add(const data::MixedSample& sample, const Said& before, const Said& after) {
-    const std::string label = joined(mix_, sample.labels, " or ");
+    const std::string label = called(mix_, sample);
     const std::size_t turn = seen_[label]++;
     const auto said = [&](const Said& labels) {
       return labels.empty() ? json(nullptr) : json(joined(mix_, labels, ", "));

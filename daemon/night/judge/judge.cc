@@ -43,7 +43,7 @@ class Judging {
       local.add_global(output, target);
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
-      local.add_local(output, target);
+      local.add_local(mix_.local_validation.at(static_cast<std::size_t>(sample)), output, target);
       if (task_.teaches_itself()) return;
       found.local_said.push_back(task_.said(output, head_.form()));
       count(found.local_right, mix_.local_validation, sample, found.local_said.back());
@@ -69,6 +69,7 @@ class Judging {
                  std::int64_t sample, std::span<const float> output) {
     if (!calibrates_) return;
     const auto& labels = samples.at(static_cast<std::size_t>(sample)).labels;
+    if (labels.empty()) return;  // it does not say which answer is right
     calibrator_.add(side, output, head_.form(), labels);
   }
   void each_of(const std::vector<data::MixedSample>& samples, const EachSample& each) {

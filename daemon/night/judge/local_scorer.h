@@ -1,5 +1,5 @@
-// Local quality: of a task that compares samples by the labels of local samples alone, with global
-// samples as examples of what those labels are not.
+// Local quality: of a task that compares samples by the labels that local samples have or are said
+// not to have, with global samples as examples of what those labels are not.
 //
 // So a device with one new tag has something to compare it with. A global sample lacks a local
 // label that it does not have, even if its side does not speak of it (mix_targets.h). One
@@ -21,18 +21,24 @@ class LocalScorer {
   // local: the samples that are held out.
   LocalScorer(const Task& task, OutputForm form, const std::vector<data::MixedSample>& local);
 
-  void add_local(std::span<const float> output, std::span<const float> target);
+  void add_local(const data::MixedSample& sample, std::span<const float> output,
+                 std::span<const float> target);
   // Does nothing if the task compares no samples, or there are no local ones.
   void add_global(std::span<const float> output, std::span<const float> target);
   [[nodiscard]] const Scorer& scorer() const { return *scorer_; }
 
  private:
-  void add(std::span<const float> output, std::span<const float> target);
+  // unknown: the target of a local label of which the sample's is not known.
+  void add(std::span<const float> output, std::span<const float> target, float unknown);
 
   const bool compares_;
   std::unique_ptr<Scorer> scorer_;
   std::set<data::ClassId> labels_;
   std::vector<float> target_;
 };
+
+// Adds it as the one that it is (Scorer::add_denied).
+void add_sample(Scorer& scorer, const data::MixedSample& sample, std::span<const float> output,
+                std::span<const float> target);
 
 }  // namespace moil::night

@@ -63,7 +63,7 @@ std::size_t answers_bytes(const NightModel& night, const data::Mix& mix) {
   const MixTargets targets(*night.bundle.task, mix, labels);
   std::set<data::ClassId> local;
   for (const data::MixedSample& s : mix.local_validation)
-    local.insert(s.labels.begin(), s.labels.end());
+    for (const auto* ids : {&s.labels, &s.denied}) local.insert(ids->begin(), ids->end());
   // Global samples are compared with local ones, too; vectors grow to twice their size.
   const std::size_t known = known_labels(targets, mix.global_validation, labels);
   return kept +

@@ -33,9 +33,14 @@ Samples thinned(const Samples& samples, std::size_t most, std::uint64_t seed) {
 // for training.
 std::set<std::size_t> latest_scenes(const Samples& local, bool by_label) {
   const std::vector<std::size_t> scene = data::scene_groups(local);
-  std::map<data::ClassId, std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < local.size(); ++i)
-    groups[by_label ? local[i].labels.front() : 0].push_back(i);
+  // By what they are, or, if nobody says, by what they are not.
+  std::map<std::pair<bool, data::ClassId>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const MixedSample& s = local[i];
+    const bool is = !s.labels.empty();
+    groups[by_label ? std::pair(!is, (is ? s.labels : s.denied).front()) : std::pair(false, 0U)]
+        .push_back(i);
+  }
   std::set<std::size_t> scenes;
   double owed = 0;
   for (const auto& [label, places] : groups) {

@@ -51,11 +51,15 @@ nlohmann::json ImprintStage::details() const {
   nlohmann::json labels = nlohmann::json::array();
   for (const data::ClassId row : plan.rows) labels.push_back(night_.mix.classes.at(row));
   const auto fresh = std::ranges::count_if(plan.samples, [&](std::size_t i) {
-    return std::ranges::binary_search(plan.rows, night_.mix.train[i].labels[0]);
+    const auto& own = night_.mix.train[i].labels;
+    return !own.empty() && std::ranges::binary_search(plan.rows, own[0]);
   });
+  const auto denied = std::ranges::count_if(
+      plan.samples, [&](std::size_t i) { return night_.mix.train[i].is_denied_alone(); });
   return {{"labels", std::move(labels)},
           {"samples", fresh},
-          {"known_samples", static_cast<std::int64_t>(plan.samples.size()) - fresh},
+          {"known_samples", static_cast<std::int64_t>(plan.samples.size()) - fresh - denied},
+          {"denied_samples", denied},
           {"fitted", made_.kind == Imprinted::Kind::kFitted},
           {"left_out", right_of(made_.left_out)},
           {"looks_like", alike(night_.mix, made_.looks_like)}};

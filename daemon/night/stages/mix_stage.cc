@@ -49,6 +49,8 @@ void MixStage::draw(LeftOut left_out) {
   left_out_ = std::move(left_out);
   const std::string remark = passed_over_remark(night_.mix.also_trained);
   if (!remark.empty()) night_.events.note(remark);
+  if (const std::string vain = denied_in_vain_remark(night_.mix); !vain.empty())
+    night_.events.note(vain);
   for (const SilentLabel& label : silent_labels(night_.mix))
     night_.events.note(silence_remark(label));
   require_enough(night_.mix, left_out_);

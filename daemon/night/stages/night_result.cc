@@ -91,6 +91,7 @@ Json night_details(const NightContext& night, const MixStage& mix) {
           {"left_out", to_json(left_out, kMostLeftOutTold)},
           {"near_duplicates", scene_details(night.mix, mix.scenes())},
           {"other_media", night.data.other_media()},
+          {"denied_in_vain", night.mix.denied_in_vain},
           {"silent_labels", to_json(silent_labels(night.mix))},
           {"stages", night.clock.by_stage()},
           {"method", method},

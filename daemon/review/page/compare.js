@@ -2,6 +2,7 @@
 
 import {giveLabels, keep} from './decisions.js';
 import {redraw, writeCaption} from './grid.js';
+import {spokenLabel} from './labels.js';
 import {largePicture, pictures} from './pictures.js';
 import {targets} from './selection.js';
 import {byId, shortName, state, tell, word} from './state.js';
@@ -33,7 +34,7 @@ async function side(item) {
 function drawChoice(id, item) {
   const labels = nameOf(item), choice = byId(id);
   choice.disabled = labels.length === 0;
-  choice.querySelector('span').textContent = labels.length ? 'Both are ' + labels.join(', ') : 'Both are …';
+  choice.querySelector('span').textContent = labels.length ? 'Both are ' + labels.map(spokenLabel).join(', ') : 'Both are …';
 }
 
 export async function openCompare() {

@@ -1,7 +1,7 @@
 // Decisions, and what takes them back.
 
 import {draw, go, redraw} from './grid.js';
-import {confirmed, drawLabels, drawProposals, giveKey, isNew, SOMETHING_ELSE} from './labels.js';
+import {confirmed, denialOf, drawLabels, drawProposals, giveKey, isNew, SOMETHING_ELSE} from './labels.js';
 import {labelsChanged, settle} from './model.js';
 import {loadLabels, show} from './samples.js';
 import {targets} from './selection.js';
@@ -87,7 +87,8 @@ const decide = safely(async (decisions, stays = false) => {
   draw();
 });
 
-const joined = (labels, label) => [...new Set([...labels.filter((other) => other !== SOMETHING_ELSE), label])].sort();
+const joined = (labels, label) => [...new Set(
+  [...labels.filter((other) => other !== SOMETHING_ELSE && other !== denialOf(label)), label])].sort();
 
 // What has several labels gets one more, or one less if all have it.
 function toggleLabel(items, label) {
@@ -112,6 +113,16 @@ export function giveProposal(number) {
   const proposed = (item) => item.proposals[number].label;
   if (state.tags && items.length === 1) return toggleLabel(items, proposed(items[0]));
   decide(grouped(items, (item) => (state.tags ? joined(item.labels, proposed(item)) : [proposed(item)])));
+}
+
+// Each is not its own, and stays what else it is.
+export function denyProposal(number) {
+  const items = targets().filter((item) => item.proposals[number]);
+  if (items.length === 0) return tell('there is no proposal for it');
+  decide(grouped(items, ({labels, proposals}) => {
+    const {label} = proposals[number];
+    return joined(labels.filter((other) => other !== label), denialOf(label));
+  }));
 }
 
 export function keep() {

@@ -1,7 +1,7 @@
 // The grid of samples, and the frame around one of them. It holds as many elements as fit on the screen,
 // whatever the samples' number.
 
-import {drawProposals} from './labels.js';
+import {drawProposals, spokenLabel} from './labels.js';
 import {pictures, picturesFor, wantPictures} from './pictures.js';
 import {isSound, listen, seconds} from './player.js';
 import {selectRange, summary} from './selection.js';
@@ -83,9 +83,11 @@ export function proposalText({label, probability}, notSure = false) {
   return label + (probability === null ? '' : ' ' + percent(probability)) + (notSure ? '?' : '');
 }
 
+const spokenLabels = ({labels}) => labels.map(spokenLabel).join(', ');
+
 // What it is said to be, and what it looks like: whole, however long.
 export function writeCaption(caption, item) {
-  const parts = item.labels.length ? [word('b', item.labels.join(', '))] : [];
+  const parts = item.labels.length ? [word('b', spokenLabels(item))] : [];
   if (item.proposals.length && !item.decided) {
     const text = (item.labels.length ? 'looks like ' : '') + proposalText(item.proposals[0], item.notSure);
     parts.push(word('span', text, item.notSure ? 'unsure' : 'proposed'));
@@ -118,7 +120,7 @@ function writePicture(place, item) {
 }
 
 function spoken(item) {
-  const said = item.labels.length ? item.labels.join(', ') : 'no label';
+  const said = item.labels.length ? spokenLabels(item) : 'no label';
   const looks = item.proposals.length && !item.decided ? ', looks like ' + proposalText(item.proposals[0]) : '';
   return `${shortName(item)}: ${said}${looks}`;
 }

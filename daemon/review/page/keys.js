@@ -1,7 +1,7 @@
 // What each key does: in the grid, in the large view, with two samples side by side.
 
 import {closeCompare, different, isCompared, openCompare, sameAs} from './compare.js';
-import {giveLabel, giveProposal, keep, undo} from './decisions.js';
+import {denyProposal, giveLabel, giveProposal, keep, undo} from './decisions.js';
 import {go, layout, redraw, zoom} from './grid.js';
 import {isKey, keyedLabels, SOMETHING_ELSE} from './labels.js';
 import {closeLarge, isLarge, openLarge, turnLarge, zoomLarge} from './large.js';
@@ -74,9 +74,12 @@ function labelKeyPressed(key) {
   return Boolean(one);
 }
 
+const DENIED = ['A', 'S', 'D'];
+
 // Whether the key has a meaning here.
 function use(key, event) {
   if (isCompared()) return IN_COMPARE[key] ? (IN_COMPARE[key](), true) : false;
+  if (event.shiftKey && DENIED.includes(key)) return denyProposal(DENIED.indexOf(key)), true;
   if (isKey(key)) return labelKeyPressed(key);
   if (isLarge()) return IN_LARGE[key] ? (IN_LARGE[key](), true) : false;
   if (MOVES[key]) return go(state.cursor + MOVES[key](), event.shiftKey), true;

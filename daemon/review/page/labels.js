@@ -8,7 +8,13 @@ const LABEL_KEYS = '1234567890', MOST_CHIPS = 40;
 // Of none of the other labels: a sample's only one.
 export const SOMETHING_ELSE = 'something else';
 
-export const isNew = (label) => !state.labels.includes(label) && label !== SOMETHING_ELSE;
+// What a sample is not: never a choice for others.
+export const denialOf = (label) => '!' + label;
+export const isDenial = (label) => label.startsWith('!');
+export const spokenLabel = (label) => (isDenial(label) ? 'not ' + label.slice(1) : label);
+
+const isChoice = (label) => label !== SOMETHING_ELSE && !isDenial(label);
+export const isNew = (label) => !state.labels.includes(label) && isChoice(label);
 // New labels that were confirmed, also beside one that differs in case alone.
 export const confirmed = new Set();
 export const isKey = (label) => label.length === 1 && LABEL_KEYS.includes(label);
@@ -23,7 +29,7 @@ export function keyedLabels() {
 
 // A label that is used has a key from then on.
 export function giveKey(label) {
-  if (label === SOMETHING_ELSE || keyedLabels().some(([, keyed]) => keyed === label)) return;
+  if (!isChoice(label) || keyedLabels().some(([, keyed]) => keyed === label)) return;
   const digits = state.labels.filter(isKey);
   const others = state.labels.filter((known) => known !== label && !isKey(known));
   others.splice(Math.max(0, Math.min(others.length, LABEL_KEYS.length - digits.length - 1)), 0, label);

@@ -16,13 +16,26 @@ std::int64_t largest(std::span<const float> row) {
   return std::ranges::max_element(row) - row.begin();
 }
 
-// A sample of several classes is of each of them in part.
+// A sample of several classes is of each of them in part. If only denied ones are known, any other
+// is as good as the next.
 class ClassTargets final : public Targets {
  public:
-  void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
+  void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> denied,
+             std::span<float> target) const override {
+    if (labels.empty() && !denied.empty()) return spread(denied, target);
     std::ranges::fill(target, 0.0F);
     for (const std::uint32_t label : labels)
       if (label < target.size()) target[label] = 1 / static_cast<float>(labels.size());
+  }
+
+ private:
+  static void spread(std::span<const std::uint32_t> denied, std::span<float> target) {
+    const auto out = static_cast<std::size_t>(
+        std::ranges::count_if(denied, [&](auto label) { return label < target.size(); }));
+    const bool has_others = out < target.size();
+    std::ranges::fill(target, 1 / static_cast<float>(target.size() - (has_others ? out : 0)));
+    for (const std::uint32_t label : denied)
+      if (has_others && label < target.size()) target[label] = 0;
   }
 };
 
@@ -33,14 +46,13 @@ class AccuracyScorer final : public Scorer {
 
   void add(std::span<const float> output, std::span<const float> target) override {
     const float best = target[static_cast<std::size_t>(largest(target))];
-    const float chosen = target[static_cast<std::size_t>(largest(output))];
-    const bool is_right = chosen > 0 && chosen >= best;
-    top_1_.add(is_right ? 1 : 0);
+    const bool is_right = add_answer(output, target);
     by_class_.resize(output.size());
     if (best > 0) by_class_[static_cast<std::size_t>(largest(target))].add(is_right ? 1 : 0);
     top_5_.add(best > 0 && in_top_k(output, largest(target), kTop) ? 1 : 0);
-    classes_ = output.size();
-    log_probability_.add(log_probability(output, target));
+  }
+  void add_denied(std::span<const float> output, std::span<const float> target) override {
+    (void)add_answer(output, target);
   }
 
   // Accuracy of some hundred samples is a matter of a few; how likely the model thought the right
@@ -51,11 +63,21 @@ class AccuracyScorer final : public Scorer {
     if (top_1_.count() == 0)
       return {{"accuracy", std::nullopt}, {"balanced_accuracy", std::nullopt}};
     std::vector<Score> scores = {{"accuracy", top_1_.value()}, {"balanced_accuracy", balanced()}};
-    if (classes_ > kTop) scores.push_back({"top_5_accuracy", top_5_.value()});
+    if (classes_ > kTop && top_5_.count() > 0) scores.push_back({"top_5_accuracy", top_5_.value()});
     return scores;
   }
 
  private:
+  // Whether it is right.
+  bool add_answer(std::span<const float> output, std::span<const float> target) {
+    const float chosen = target[static_cast<std::size_t>(largest(output))];
+    const bool is_right = chosen > 0 && chosen >= target[static_cast<std::size_t>(largest(target))];
+    top_1_.add(is_right ? 1 : 0);
+    classes_ = output.size();
+    log_probability_.add(log_probability(output, target));
+    return is_right;
+  }
+
   // The mean of the classes' own: what few samples there are of one counts as much as all of
   // another.
   std::optional<double> balanced() const {

@@ -32,7 +32,8 @@ class NumberTargets final : public Targets {
   }
 
   // Writes the mean of several numbers.
-  void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
+  void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t>,
+             std::span<float> target) const override {
     std::ranges::fill(target, 0.0F);
     for (const std::uint32_t label : labels)
       for (std::size_t o = 0; o < target.size(); ++o)

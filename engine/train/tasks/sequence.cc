@@ -21,7 +21,8 @@ class NextSymbols final : public Targets {
  public:
   NextSymbols(std::size_t symbols, std::size_t padding) : symbols_(symbols), padding_(padding) {}
 
-  void write(std::span<const std::uint32_t>, std::span<float> target) const override {
+  void write(std::span<const std::uint32_t>, std::span<const std::uint32_t>,
+             std::span<float> target) const override {
     std::ranges::fill(target, 0.0F);
   }
   void write_shown(std::span<const float> shown, std::span<float> target) const override {

@@ -30,8 +30,13 @@ class TagTargets final : public Targets {
       if (label < outputs) lacking_[label] = 0;
   }
 
-  void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
+  void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> denied,
+             std::span<float> target) const override {
     std::ranges::copy(lacking_, target.begin());
+    if (labels.empty() && !denied.empty())
+      std::ranges::fill(target, std::numeric_limits<float>::quiet_NaN());
+    for (const std::uint32_t label : denied)
+      if (label < target.size()) target[label] = 0;
     for (const std::uint32_t label : labels)
       if (label < target.size()) target[label] = 1;
   }

@@ -32,7 +32,8 @@ TEST_F(DeskTest, SamplesComeInParts) {
 TEST_F(DeskTest, LabelsWithMostSamplesComeFirst) {
   add("one", {"apple"});
   for (const char* name : {"two", "three"}) add(name, {"pear"});
-  EXPECT_EQ(desk_.labels()["labels"], (Json{"pear", "apple"}));
+  for (const char* name : {"no pear", "no pear either", "nor this"}) add(name, {"!pear"});
+  EXPECT_EQ(desk_.labels()["labels"], (Json{"pear", "apple"})) << "a denial is no choice";
 }
 
 TEST_F(DeskTest, WhatIsDecidedTogetherIsTakenBackTogetherAndIsOneStepOfMoilds) {

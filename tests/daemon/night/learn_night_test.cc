@@ -75,6 +75,28 @@ TEST(LearnNight, WhatIsOfNoLabelIsAClassThatLooksLikeNothing) {
   EXPECT_TRUE(job.result["details"]["imprinted"]["looks_like"].empty()) << job.result;
 }
 
+TEST(LearnNight, WhatIsDeniedIsNoClassAndComesWithItsLabel) {
+  JobPlace place;
+  {
+    data::LabelStore labels(place.layout().labels(), data::LabelStore::Access::kReadWrite);
+    const NumberImages strangers({"stranger"}, 4, 5000);
+    for (std::size_t i = 0; i < strangers.size(); ++i)
+      add_looked_at(labels, strangers.encoded(i), "!new", data::Split::kTrain);
+    add_looked_at(labels, NumberImages({"yeti"}, 1, 6000).encoded(0), "!yeti", data::Split::kTrain);
+  }
+  for (const Json& chosen : {Json(nullptr), Json({"new"})}) {
+    Json description = learning(place);
+    if (chosen.is_array()) description["local"]["labels"] = chosen;
+    const JobTrace job = place.run(place.submitted(description));
+    ASSERT_EQ(job.result["promoted"], true) << job.result;
+    EXPECT_THAT(place.version(1 + place.last_job()).labels, ElementsAre("a", "b", "c", "new"));
+    const Json& details = job.result["details"];
+    EXPECT_EQ(details["imprinted"]["samples"], 4);
+    EXPECT_EQ(details["imprinted"]["denied_samples"], 4);
+    EXPECT_EQ(details["denied_in_vain"], chosen.is_array() ? Json::array() : Json({"yeti"}));
+  }
+}
+
 TEST(LearnNight, GivesTheSameFromDeeperMaps) {
   JobPlace place;
   Json deep = learning(place);

@@ -101,6 +101,20 @@ TEST_F(LabelStudy, FindsAWrongLabelAndALonelyOne) {
   EXPECT_EQ(found["samples"], 14);
 }
 
+TEST_F(LabelStudy, PassesOverWhatIsOnlyDenied) {
+  const Json before = audit_labels(place_.layout(), file(), 10),
+             meant = meanings_of_labels(place_.layout(), file());
+  {
+    data::LabelStore labels(place_.layout().labels(), data::LabelStore::Access::kReadWrite);
+    (void)add_looked_at(labels, grey(61), "!dark");
+  }
+  const Json audit = audit_labels(place_.layout(), file(), 10);
+  EXPECT_EQ(audit["samples"], before["samples"].get<int>() + 1);
+  for (const char* same : {"labels", "judged", "single", "alike", "wrong_count"})
+    EXPECT_EQ(audit[same], before[same]) << same;
+  EXPECT_EQ(meanings_of_labels(place_.layout(), file()), meant);
+}
+
 TEST_F(LabelStudy, ListsNoMoreThanAskedFor) {
   const Json found = audit_labels(place_.layout(), file(), 1);
   EXPECT_EQ(found["wrong"].size(), 1U);

@@ -118,6 +118,17 @@ TEST_F(CanaryTest, ACorrectionCountsAndSoDoesTheNextOne) {
   EXPECT_TRUE(counts("worse", 1));
 }
 
+// Its parent says seven, and the version nine.
+TEST_F(CanaryTest, AnythingElseIsRightOfWhatIsDenied) {
+  night(Json::object());
+  add("wrong-since-2: no nine", "!nine");
+  EXPECT_TRUE(counts("worse", 1));
+  add("wrong-since-2: no seven", "!seven");
+  EXPECT_TRUE(counts("better", 1));
+  add("wrong-since-2: no eight", "!eight");
+  EXPECT_TRUE(counts("neither", 1));
+}
+
 // Whatever changes what is right of a sample has it asked about again, and what a label is taken
 // from counts no more.
 TEST_F(CanaryTest, EveryWayALabelChangesIsTold) {

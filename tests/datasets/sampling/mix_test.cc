@@ -14,11 +14,12 @@ using ::testing::ElementsAre;
 // Samples that are a name each; what they look like is of no matter here.
 class NamedDataset : public TableDataset<Dataset> {
  public:
-  explicit NamedDataset(std::vector<std::string> classes) {
-    table_ = SampleTable(std::move(classes));
+  explicit NamedDataset(std::vector<std::string> classes, std::vector<std::string> denials = {}) {
+    table_ = SampleTable(std::move(classes), std::move(denials));
   }
-  void add(const std::string& name, std::vector<ClassId> labels, Split split = Split::kTrain) {
-    table_.add(std::move(labels), split);
+  void add(const std::string& name, std::vector<ClassId> labels, Split split = Split::kTrain,
+           std::vector<ClassId> denied = {}) {
+    table_.add(std::move(labels), split, std::move(denied));
     names_.push_back(name);
   }
   Digest digest(std::size_t i) const override { return digest_of(names_.at(i)); }
@@ -80,6 +81,36 @@ TEST_F(MixTest, ReconciliationMayNameWhatTheModelLearnedBefore) {
   EXPECT_EQ(night.global_classes, 3u);
   EXPECT_THAT(night.train[0].labels, ElementsAre(4));
   EXPECT_THAT(night.train[2].labels, ElementsAre(4));
+}
+
+TEST_F(MixTest, WhatSamplesAreNotIsNoNewClass) {
+  NamedDataset local({"ant", "hound"}, {"ant", "cat", "hound", "wolf", "yeti"});
+  local.add("a", {0}, Split::kTrain, {1, 4});
+  local.add("n", {}, Split::kTrain, {0, 3});
+  local.add("y", {}, Split::kTrain, {4});
+  local.add("h", {1}, Split::kValidation, {0});
+  local.add("m", {}, Split::kValidation, {2});
+  const Mix night = mix(global_, local, {{"hound", {"bark", "dog"}}}, 0, 1, {},
+                        {.known_labels = {"Cat", "wolf"}});
+  EXPECT_THAT(night.classes, ElementsAre("dog", "bark", "cat", "ant", "wolf"));
+  ASSERT_EQ(night.train.size(), 2U) << "a yeti is nothing that anybody knows";
+  EXPECT_THAT(night.train[0].labels, ElementsAre(3));
+  EXPECT_THAT(night.train[0].denied, ElementsAre(2));
+  EXPECT_FALSE(night.train[0].is_denied_alone());
+  EXPECT_THAT(night.train[1].denied, ElementsAre(3, 4));
+  EXPECT_TRUE(night.train[1].is_denied_alone());
+  ASSERT_EQ(night.local_validation.size(), 2U);
+  EXPECT_THAT(night.local_validation[1].denied, ElementsAre(0, 1)) << "what a hound is in the mix";
+  EXPECT_THAT(night.denied_in_vain, ElementsAre("yeti"));
+}
+
+TEST_F(MixTest, ALabelCountsMoreThanADenialOfTheSameClass) {
+  NamedDataset local({"hound"}, {"dog"});
+  local.add("h", {0}, Split::kTrain, {0});
+  const Mix night = mix(global_, local, {{"hound", {"dog"}}}, 0, 1);
+  ASSERT_EQ(night.train.size(), 1U);
+  EXPECT_THAT(night.train[0].labels, ElementsAre(0));
+  EXPECT_TRUE(night.train[0].denied.empty());
 }
 
 TEST_F(MixTest, ASceneThatIsTrainedOnIsNotHeldOut) {

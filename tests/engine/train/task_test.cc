@@ -72,7 +72,8 @@ class Rank final : public Task {
     return std::ranges::max_element(row) - row.begin();
   }
   struct OneHot : Targets {
-    void write(std::span<const std::uint32_t> labels, std::span<float> target) const override {
+    void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t>,
+               std::span<float> target) const override {
       std::ranges::fill(target, 0.0F);
       target[labels[0]] = 1;
     }

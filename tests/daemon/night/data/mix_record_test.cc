@@ -17,6 +17,8 @@ TEST(MixRecord, RoundTrip) {
   mix.train.front().parts = 5;
   mix.train.front().silent = {1, 4};
   mix.train[1].silent = {0};
+  mix.train[2].denied = {1, 2};
+  mix.denied_in_vain = {"yeti"};
   std::size_t lost = 0;
   const data::Mix again = mix_from_json(to_json(mix), kRecordedGlobal, kRecordedLocal, lost);
   EXPECT_EQ(lost, 0U);
@@ -28,7 +30,9 @@ TEST(MixRecord, RoundTrip) {
     EXPECT_EQ(again.train[i].parts, mix.train[i].parts);
     EXPECT_EQ(again.train[i].scene, mix.train[i].scene);
     EXPECT_EQ(again.train[i].silent, mix.train[i].silent);
+    EXPECT_EQ(again.train[i].denied, mix.train[i].denied);
   }
+  EXPECT_EQ(again.denied_in_vain, mix.denied_in_vain);
   EXPECT_EQ(again.global_validation.size(), mix.global_validation.size());
   EXPECT_EQ(again.local_validation.size(), mix.local_validation.size());
   EXPECT_EQ(count_global(again), count_global(mix));
@@ -61,6 +65,13 @@ TEST(ClassSpace, ModelRowsComeFirst) {
   for (std::size_t i = 0; i < mix.train.size(); ++i) {
     EXPECT_EQ(mix.classes[mix.train[i].labels[0]], before.classes[before.train[i].labels[0]]);
   }
+}
+
+TEST(ClassSpace, WhatSamplesAreNotIsRenumberedToo) {
+  data::Mix mix = draw_recorded();
+  mix.train.back().denied = {0, 1};  // "a" and "b"
+  renumber_classes(mix, {"c", "b", "a"});
+  EXPECT_EQ(mix.train.back().denied, (std::vector<data::ClassId>{1, 2}));
 }
 
 TEST(ClassSpace, APackClassThatTheModelLacksIsRefused) {

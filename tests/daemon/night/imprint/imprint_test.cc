@@ -143,9 +143,18 @@ class Clouds {
     return x;
   }
 
-  // counts: training samples of each new class; of_known: of each known one.
+  // Like the first new class, and none.
+  std::vector<float> draw_stranger() {
+    std::vector<float> x = draw(kKnown);
+    for (std::size_t j = 0; j < kWidth; j += 2) x[j] += 1.5F;
+    return x;
+  }
+
+  // counts: training samples of each new class; of_known: of each known one; strangers: that are
+  // said not to be of the first new class.
   std::optional<ImprintedRows> imprinted(const std::vector<std::size_t>& counts,
-                                         bool each_by_itself = false, std::size_t of_known = 20) {
+                                         bool each_by_itself = false, std::size_t of_known = 20,
+                                         std::size_t strangers = 0) {
     struct Drawn {
       FoldedSample sample;
       std::vector<float> features;
@@ -155,6 +164,8 @@ class Clouds {
       const std::size_t count = k < kKnown ? of_known : counts.at(k - kKnown);
       for (std::size_t i = 0; i < count; ++i) drawn.push_back({{k, i % kFolds}, draw(k)});
     }
+    for (std::size_t i = 0; i < strangers; ++i)
+      drawn.push_back({{kOfNoClass, i % kFolds, false, {0}}, draw_stranger()});
     std::ranges::stable_sort(drawn, {}, [](const Drawn& d) { return d.sample.fold; });
     std::vector<FoldedSample> samples;
     std::vector<float> features;
@@ -170,6 +181,18 @@ class Clouds {
                     .known_weights = weights_,
                     .known_bias = bias_,
                     .each_by_itself = each_by_itself});
+  }
+
+  // The share of strangers that are taken for the first new class.
+  double taken(const ImprintedRows& rows, bool each_by_itself) {
+    int count = 0;
+    for (int i = 0; i < 400; ++i) {
+      const std::vector<float> x = draw_stranger();
+      double own = double{rows.bias[0]};
+      for (std::size_t j = 0; j < kWidth; ++j) own += double{rows.weights[j]} * double{x[j]};
+      count += (each_by_itself ? own > 0 : said(rows, x) == kKnown) ? 1 : 0;
+    }
+    return count / 400.0;
   }
 
   // The share of fresh samples of classes from `first` on that all rows together tell right.
@@ -317,6 +340,19 @@ TEST(Imprint, RowsOfSigmoidsAnswerByThemselves) {
     }
   }
   EXPECT_GT(static_cast<double>(right) / (kClasses * 100), 0.95);
+}
+
+TEST(Imprint, WhatIsSaidNotToBeOfAClassIsTakenForItLessOften) {
+  for (const bool each_by_itself : {false, true}) {
+    SCOPED_TRACE(each_by_itself);
+    Clouds plain(2, 4), told(2, 4);
+    const auto before = plain.imprinted({10, 10}, each_by_itself),
+               after = told.imprinted({10, 10}, each_by_itself, 20, 30);
+    ASSERT_TRUE(before && after);
+    const double taken = plain.taken(*before, each_by_itself);
+    EXPECT_GT(taken, 0.3) << "else the test shows nothing";
+    EXPECT_LT(told.taken(*after, each_by_itself), 0.75 * taken);
+  }
 }
 
 TEST(Imprint, IsTheSameEachTime) {

@@ -54,6 +54,22 @@ TEST(Answers, OneOfSeveralLabelsIsRightForAClassifierAndAllAreForTags) {
     {"label": "a", "said": "c", "count": 1}, {"label": "b", "said": "c", "count": 1}])"));
 }
 
+TEST(Answers, AnythingElseIsRightOfWhatIsDenied) {
+  data::Mix mix = mix_of({{}, {}, {0}});
+  mix.local_validation[0].denied = mix.local_validation[1].denied = {0, 2};
+  const Judgement before = said({{0}, {0}, {0}}), after = said({{1}, {2}, {0}});
+  for (const TaskPtr& task : {kClassify, kTag}) {
+    const json found = confusion(mix, *task, after);
+    EXPECT_EQ(found["labels"], parsed_json(R"([{"label": "!c", "held_out": 2, "right": 1},
+      {"label": "!a", "held_out": 2, "right": 2}, {"label": "a", "held_out": 1, "right": 1}])"));
+    EXPECT_EQ(found["pairs"], parsed_json(R"([{"label": "!c", "said": "c", "count": 1}])"));
+    const json changed = changed_answers(mix, *task, before, after);
+    EXPECT_EQ(changed["right_count"], 1);
+    EXPECT_EQ(changed["right"][0]["label"], "!a and !c");
+    EXPECT_EQ(changed["wrong_count"], 0);
+  }
+}
+
 TEST(Answers, AThousandLabelsStaySmall) {
   data::Mix mix;
   Judgement after;

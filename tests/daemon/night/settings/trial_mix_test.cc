@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -123,6 +124,21 @@ TEST(TrialMix, NumbersHaveNoLabels) {
 TEST(TrialMix, IsTheSameForTheSameSeed) {
   EXPECT_EQ(digests(trial_mix(mix(), true, 3).train), digests(trial_mix(mix(), true, 3).train));
   EXPECT_NE(digests(trial_mix(mix(), true, 3).train), digests(trial_mix(mix(), true, 4).train));
+}
+
+TEST(TrialMix, HoldsOutTheLatestOfWhatIsDeniedToo) {
+  data::Mix with = mix();
+  for (std::size_t i = 0; i < 20; ++i) {
+    with.train.push_back(sample(Source::kLocal, 100 + i, 0));
+    with.train.back().labels.clear();
+    with.train.back().denied = {2};
+  }
+  const data::Mix trial = trial_mix(with, /*by_label=*/true, 1);
+  const auto denied = [](const std::vector<MixedSample>& samples) {
+    return std::ranges::count_if(samples, &MixedSample::is_denied_alone);
+  };
+  EXPECT_EQ(denied(trial.local_validation), 5);
+  EXPECT_EQ(denied(trial.train), 15);
 }
 
 }  // namespace

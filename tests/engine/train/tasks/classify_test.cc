@@ -12,9 +12,10 @@ using ::testing::FloatEq;
 
 using Row = std::vector<float>;
 
-Row target(std::vector<std::uint32_t> labels, std::size_t outputs) {
+Row target(std::vector<std::uint32_t> labels, std::size_t outputs,
+           std::vector<std::uint32_t> denied = {}) {
   Row row(outputs, 9);
-  classify_task()->targets({}, outputs, {})->write(labels, row);
+  classify_task()->targets({}, outputs, {})->write(labels, denied, row);
   return row;
 }
 
@@ -22,6 +23,26 @@ TEST(Classify, TargetsAreOneOrShared) {
   EXPECT_THAT(target({1}, 3), ElementsAre(0, 1, 0));
   EXPECT_THAT(target({0, 2}, 3), ElementsAre(0.5, 0, 0.5));
   EXPECT_THAT(target({7}, 3), ElementsAre(0, 0, 0));  // a class that the model lacks
+}
+
+TEST(Classify, WhatIsDeniedLeavesItsShareToAllOthers) {
+  EXPECT_THAT(target({}, 4, {1, 2}), ElementsAre(0.5, 0, 0, 0.5));
+  EXPECT_THAT(target({}, 2, {7}), ElementsAre(0.5, 0.5)) << "a class that the model lacks";
+  EXPECT_THAT(target({}, 2, {0, 1}), ElementsAre(0.5, 0.5)) << "one of all has to be said";
+  EXPECT_THAT(target({0}, 3, {1}), ElementsAre(1, 0, 0));
+}
+
+TEST(Classify, ADeniedSampleIsRightIfAnythingElseIsSaidAndOfNoClass) {
+  const auto scorer = classify_task()->scorer({});
+  const Row target = {0, 0.2F, 0.2F, 0.2F, 0.2F, 0.2F};
+  scorer->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 1, 0, 0, 0, 0});
+  scorer->add_denied(Row{6, 5, 4, 3, 2, 1}, target);
+  scorer->add_denied(Row{1, 2, 3, 4, 5, 6}, target);
+  scorer->add_denied(Row{1, 6, 2, 3, 4, 5}, target);
+  const auto scores = scorer->scores();
+  EXPECT_EQ(scores[0].value, 0.5);
+  EXPECT_EQ(scores[1].value, 0) << "balanced accuracy";
+  EXPECT_EQ(scores[2].value, 1) << "top five";
 }
 
 TEST(Classify, AnswersAreProbabilities) {

@@ -26,11 +26,11 @@ TEST(Predict, TargetsAreInDeviationsAndAnswersInTheUsersUnit) {
   const auto targets = task->targets({"14 3", "8 5"}, 2, {});
   Row row(2);
   const std::uint32_t first[] = {0}, both[] = {0, 1};
-  targets->write(first, row);
+  targets->write(first, {}, row);
   EXPECT_THAT(row, ElementsAre(2, 3));
   task->answer(row, {});
   EXPECT_THAT(row, ElementsAre(14, 3));
-  targets->write(both, row);
+  targets->write(both, {}, row);
   EXPECT_THAT(row, ElementsAre(0.5, 4));  // a sample that was measured twice
   EXPECT_THROW((void)task->targets({"14"}, 2, {}), Error);
   EXPECT_THROW((void)task->targets({"14"}, 1, {}), Error);  // means of two

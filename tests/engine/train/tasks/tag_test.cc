@@ -19,9 +19,10 @@ using Row = std::vector<float>;
 
 using Labels = std::vector<std::uint32_t>;
 
-Row target(const TaskPtr& task, const Labels& labels, const Labels& named = {0, 1, 2}) {
+Row target(const TaskPtr& task, const Labels& labels, const Labels& named = {0, 1, 2},
+           const Labels& denied = {}) {
   Row row(3, 9);
-  task->targets({}, 3, named)->write(labels, row);
+  task->targets({}, 3, named)->write(labels, denied, row);
   return row;
 }
 
@@ -38,6 +39,15 @@ TEST(Tag, WhatNoSampleOfTheOriginHasIsUnknown) {
 TEST(Tag, WhatNobodyNamedMayBeAbsent) {
   const TaskPtr task = tag_task({.unnamed_is_unknown = false});
   EXPECT_THAT(target(task, {1}, {1}), ElementsAre(0, 1, 0));
+}
+
+TEST(Tag, OfADeniedSampleNothingElseIsKnown) {
+  const TaskPtr absent = tag_task({.unnamed_is_unknown = false});
+  for (const TaskPtr& task : {tag_task(), absent}) {
+    EXPECT_THAT(target(task, {}, {0, 1, 2}, {1, 7}), ElementsAre(IsNan(), 0, IsNan()));
+    EXPECT_THAT(target(task, {0}, {0}, {1})[1], 0);
+  }
+  EXPECT_THAT(target(tag_task(), {0}, {0}, {1}), ElementsAre(1, 0, IsNan()));
 }
 
 TEST(Tag, SaysWhatIsAboveItsThreshold) {
