@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::size_t kMostPeaks = 64, kLeastPeaks = 10, kStretchesAPeak = 10;
 constexpr std::size_t kMostSpoken = 1000;
-constexpr double kMostLogOdds = 16;  // what a float tells apart from 1
-
-double log_odds(float probability) {
-  const double p = probability;
-  return std::clamp(std::log(p / (1 - p)), -kMostLogOdds, kMostLogOdds);
-}
 
 // Highest first; those beyond `most` are dropped.
 void insert(std::vector<double>& falling, double x, std::size_t most) {
@@ -48,7 +42,7 @@ std::vector<double> numbers(const nlohmann::json& label, const char* name) {
     fail("\"" + std::string(name) + "\" must be a list of numbers");
   std::vector<double> falling;
   for (const nlohmann::json& x : *it) {
-    if (!x.is_number() || !(std::abs(x.get<double>()) <= kMostLogOdds))
+    if (!x.is_number() || !(x >= 0) || !(x <= 1))
       fail("\"" + std::string(name) + "\" holds " + x.dump());
     falling.push_back(x);
   }
@@ -86,22 +80,22 @@ double level_for(const LabelLevels& label, double false_accepts) {
   const double allowed = false_accepts * label.seconds / 3600;
   double level = lowest + excess * std::max(0.0, std::log(static_cast<double>(tail) / allowed));
   if (!label.spoken.empty()) level = std::max(level, (level + nearly_lowest(label.spoken)) / 2);
-  return 1 / (1 + std::exp(-std::min(level, kMostLogOdds)));
+  return std::min(level, (1 + label.peaks.front()) / 2);
 }
 
 std::size_t heard_from(const LabelLevels& label, double level) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      label.spoken, [&](double peak) { return 1 / (1 + std::exp(-peak)) >= level; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(label.spoken, [&](double peak) { return peak >= level; }));
 }
 
 void PeakCollector::add_peaks(const std::vector<float>& probabilities, double seconds) {
   levels_.seconds += seconds;
   levels_.stretches += probabilities.size();
-  for (const float p : probabilities) insert(levels_.peaks, log_odds(p), kMostPeaks);
+  for (const float p : probabilities) insert(levels_.peaks, double{p}, kMostPeaks);
 }
 
 void PeakCollector::add_spoken(float probability) {
-  insert(levels_.spoken, log_odds(probability), kMostSpoken);
+  insert(levels_.spoken, double{probability}, kMostSpoken);
 }
 
 LabelLevels PeakCollector::take() {

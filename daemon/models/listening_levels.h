@@ -2,10 +2,11 @@
 // more than so many false accepts an hour.
 //
 // Held-out recordings tell it: of each stretch of sound as long as a part, the highest probability
-// is a peak. How often peaks exceed a level falls exponentially on the scale of log odds, as far as
-// the highest of them show (peaks over a threshold: Davison and Smith, J. R. Stat. Soc. B, 1990).
-// So minutes of sound tell of hours. If nine of ten held-out recordings with the label lie higher
-// than is needed for that, the level is halfway between.
+// is a peak. How often peaks exceed a level falls exponentially, as far as the highest of them show
+// (peaks over a threshold: Davison and Smith, J. R. Stat. Soc. B, 1990): answers are means over
+// several parts (smoothed_answers.h), for one part that is sure by mistake says little. So minutes
+// of sound tell of hours. If nine of ten held-out recordings with the label lie higher than is
+// needed for that, the level is halfway between.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace moil::night {
 
 inline constexpr double kUsualFalseAccepts = 1;  // an hour
 
-// Log odds, highest first.
+// Probabilities, highest first.
 struct LabelLevels {
   double seconds = 0;          // of held-out sound without the label
   std::size_t stretches = 0;   // in it

@@ -13,8 +13,9 @@
 
 namespace moil::data {
 
-// In how many places a short recording is shown, one part each.
-inline constexpr std::uint32_t kShortPlaces = 3;
+// In how many places a short recording is shown, one part each: as many as a model that tells places
+// apart needs to know it wherever it comes past.
+inline constexpr std::uint32_t kShortPlaces = 6;
 
 struct SoundBackground {
   double place = 0;  // of a short recording: 0, at the patch's beginning, to 1, at its end
@@ -28,8 +29,8 @@ struct SoundBackground {
 };
 
 // Around a short recording of this content, as its part of this number below kShortPlaces has it:
-// as it is, at the patch's beginning, in its middle and at its end; in other views somewhere in
-// such a third. The level is drawn, -80 to -45 dB of full scale, and at least 20 dB below the
+// as it is, from the patch's beginning to its end, so many steps apart; in other views somewhere in
+// such a share. The level is drawn, -80 to -45 dB of full scale, and at least 20 dB below the
 // recording's.
 [[nodiscard]] SoundBackground background_of(const Digest& sample, std::uint16_t view,
                                             std::uint32_t part, std::span<const float> recording);

@@ -11,6 +11,7 @@
 #include "datasets/labels/media_type.h"
 #include "datasets/sounds/pipe_bytes.h"
 #include "datasets/sounds/spliced_bytes.h"
+#include "datasets/sounds/wav_head.h"
 
 namespace moil::data {
 namespace {
@@ -20,7 +21,7 @@ class RawSound final : public SoundBytes {
  public:
   RawSound(std::shared_ptr<const SoundBytes> samples, int rate)
       : samples_(std::move(samples)), all_(*samples_) {
-    all_.add(head(static_cast<std::uint32_t>(rate)));
+    all_.add(wav_head(rate));
     all_.add(0, samples_->size());
   }
   [[nodiscard]] std::int64_t size() const override { return all_.size(); }
@@ -30,21 +31,6 @@ class RawSound final : public SoundBytes {
   }
 
  private:
-  static std::vector<std::uint8_t> head(std::uint32_t rate) {
-    constexpr std::uint32_t kOpen = 0xffffffff;
-    std::vector<std::uint8_t> head;
-    const auto word = [&](std::string_view text) {
-      head.insert(head.end(), text.begin(), text.end());
-    };
-    const auto number = [&](std::uint32_t value, int bytes) {
-      for (int i = 0; i < bytes; ++i) head.push_back(static_cast<std::uint8_t>(value >> 8 * i));
-    };
-    word("RIFF"), number(kOpen, 4), word("WAVEfmt "), number(16, 4);
-    number(1, 2), number(1, 2), number(rate, 4), number(2 * rate, 4), number(2, 2), number(16, 2);
-    word("data"), number(kOpen, 4);
-    return head;
-  }
-
   const std::shared_ptr<const SoundBytes> samples_;
   SplicedBytes all_;
 };

@@ -259,16 +259,34 @@ class SpokenWordTest(OwnModelTest):
             "train": {"epochs": 40, "batch": 8, "distill": 1.0, "optimizer": {"type": "sgd", "learning_rate": 0.1}},
             "guard": {"max_global_drop": 1.0, "min_local_accuracy": 0.0},
         }
-        self.ended(spec)
+        job = self.ended(spec)
+        told_from = self.level_of(job)
         file, places = self.recording()
         code, events, told = Ears(self.daemon, file, "--label", "six").end()
         self.assertEqual(code, 0, told)
+        self.assertIn("six is told from", told)
+        self.assertTrue(all(event["probability"] >= told_from for event in events), events)
         self.assertEqual(Ears(self.daemon, "-", "--label", "six").end(file.read_bytes())[:2], (0, events))
         heard = [sum(begin < event["time"] < end + 1 for event in events) for begin, end in places]
         self.assertGreaterEqual(heard.count(1), 18, "of twenty, once each")
         self.assertLessEqual(len(events) - sum(heard), 8, "of twenty other words")
         known = Ears(self.daemon, file, "--label", data.SPEECH).end()[1]
         self.assertGreaterEqual(len(known), 5, "what it knew before")
+        few, many = (Ears(self.daemon, file, "--label", "six", "--false-accepts", rate).end()[1] for rate in ("0.01", "100"))
+        self.assertLessEqual(len(few), len(events))
+        self.assertGreaterEqual(len(many), len(events))
+        self.refused(USAGE, "--threshold", "listen", file, "--threshold", "0.5", "--false-accepts", "1")
+
+    def level_of(self, job: Event) -> float:
+        """From which probability the word is told, which the night found and its report shows."""
+        listening = job["result"]["details"]["listening"]
+        (six,) = listening["labels"]
+        self.assertEqual((six["label"], six["recordings"], listening["false_accepts"]), ("six", 5, 1))
+        self.assertTrue(0 < six["told_from"] < 1, six)
+        self.assertGreaterEqual(six["heard"], 4, six)
+        self.assertGreater(six["seconds_without"], 30)
+        self.assertIn("LISTENING, AT ONE FALSE ACCEPT AN HOUR", self.ctl.text("report", str(job["id"])))
+        return six["told_from"]
 
 
 if __name__ == "__main__":

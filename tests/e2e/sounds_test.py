@@ -278,7 +278,7 @@ class SoundsTest(OwnModelTest):
         self.forget_all("room")
 
     def test_a_short_recording_is_one_line_of_its_length(self) -> None:
-        """Though it is heard in three places."""
+        """Though it is heard in several places."""
         (knock,) = self.sounds("short", [tone(KNOWN["hum"], 0.2, random.Random(9))])
         (answer,) = self.ctl.json("predict", knock, "--timeline")["predictions"]
         self.assertEqual([(line["from"], line["to"], line["label"]) for line in answer["timeline"]["intervals"]], [(0, 0.2, answer["top"][0]["label"])])

@@ -104,6 +104,18 @@ Rows mistake_rows(const Json& confusion) {
   return rows;
 }
 
+// From which probability "moilctl listen" tells labels, and what that costs.
+Rows listening_rows(const Json& listening) {
+  const Json labels = at(listening, "/labels");
+  if (!labels.is_array() || labels.empty()) return {};
+  Rows rows = {{"", "told from", "heard, of held-out recordings", "other sound held out"}};
+  for (const Json& label : labels)
+    rows.push_back({printable(cell(at(label, "/label"))), percent(at(label, "/told_from")),
+                    cell(at(label, "/heard")) + " of " + cell(at(label, "/recordings")),
+                    duration_text(at(label, "/seconds_without").get<double>())});
+  return rows;
+}
+
 Rows kernel_rows(const Json& kernels) {
   if (!kernels.is_object()) return {};
   const Json measured = at(kernels, "/measured"), untried = at(kernels, "/untried");
@@ -128,6 +140,8 @@ void print_job_report(Console& console, const Json& job) {
   print_part(console, "SCORES", score_rows(details));
   print_part(console, "HIDDEN BY THE ACCURACY", hidden_rows(details));
   print_part(console, "HELD-OUT SAMPLES TAKEN", mistake_rows(at(details, "/confusion")));
+  print_part(console, "LISTENING, AT ONE FALSE ACCEPT AN HOUR",
+             listening_rows(at(details, "/listening")));
   print_part(console, "TRAINED", trained_rows(details));
   print_left_out(console, job);
   print_part(console, "STAGE", stage_rows(at(details, "/stages")));

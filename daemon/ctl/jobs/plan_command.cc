@@ -15,8 +15,8 @@ struct PlanOptions {
 
 void print_night(Console& console, const Json& plan) {
   Rows rows{{"PART OF THE NIGHT", "MEMORY"}};
-  for (const char* part :
-       {"libraries", "weights", "samples", "decoding", "caching", "training", "judging", "trials"})
+  for (const char* part : {"libraries", "weights", "samples", "decoding", "caching", "training",
+                           "judging", "listening", "trials"})
     rows.push_back({part, bytes_cell(plan["parts"].value(part, Json()))});
   rows.push_back({"predicted peak", bytes_cell(plan["predicted_bytes"])});
   rows.push_back({"budget", bytes_cell(plan["budget_bytes"])});

@@ -11,6 +11,7 @@
 #include "daemon/night/data/decoding.h"
 #include "daemon/night/data/mix_targets.h"
 #include "datasets/labels/something_else.h"
+#include "datasets/sounds/sound_margins.h"
 #include "engine/model/work.h"
 
 namespace moil::night {
@@ -67,7 +68,7 @@ class Ears {
     try {
       std::optional<DecodingRoom::Place> place;
       load_sample(model_.maker(), model_.kind(), *files, sample.ref.index, origins_.room, place);
-      look_at_parts(sample, files->encoded(sample.ref.index), files->name(sample.ref.index));
+      look_at_all(sample, files->encoded(sample.ref.index), files->name(sample.ref.index));
     } catch (const Error& e) {
       if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
     }
@@ -90,21 +91,27 @@ class Ears {
   // Of each label the highest probability of each stretch as long as a part.
   using Stretches = std::map<data::ClassId, std::vector<float>>;
 
-  void look_at_parts(const data::MixedSample& sample, const std::vector<std::uint8_t>& bytes,
-                     const std::string& name) {
+  // What is shorter than a part is heard in passing: parts see it come and go.
+  void look_at_all(const data::MixedSample& sample, const std::vector<std::uint8_t>& bytes,
+                   const std::string& name) {
     const data::PartPlaces places = model_.kind().part_places(bytes, name).value();
-    const std::uint32_t count = model_.kind().parts(bytes, name);
+    if (places.hop > 0) return look_at_parts(sample, model_.kind().parts(bytes, name), places);
+    const auto passing = data::with_margins(bytes, name, model_.kind().endless_places().length);
+    model_.maker().load(passing, name);
+    look_at_parts(sample, model_.kind().parts(passing, name), places);
+  }
+
+  void look_at_parts(const data::MixedSample& sample, std::uint32_t count,
+                     const data::PartPlaces& places) {
     Stretches found;
     answers_.begin_anew();
     model_.each_part(sample.digest, count, [&](std::uint32_t part) {
       if (!model_.maker().has_signal()) return answers_.add_silence();
       --parts_left_;
-      const std::vector<float> answer = model_.answer_of(model_.output());
-      if (places.hop == 0) return answers_.join(answer);
       const double begin = part * places.hop;
-      note(static_cast<std::size_t>(begin / places.length), answers_.add(answer), found);
+      note(static_cast<std::size_t>(begin / places.length),
+           answers_.add(model_.answer_of(model_.output())), found);
     });
-    if (const auto answer = answers_.joined(); !answer.empty()) note(0, answer, found);
     keep(sample, places.end, found);
   }
 

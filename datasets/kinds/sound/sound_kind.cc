@@ -20,7 +20,7 @@ namespace moil::data {
 namespace {
 
 // To be raised when reading or the arithmetic changes its results.
-constexpr const char* kSoundArithmetic = "sound 4 ";
+constexpr const char* kSoundArithmetic = "sound 5 ";
 // Channels that have nothing to do with each other leave one over their number of their energy when
 // they are mixed; such as leave this much of that cancel each other.
 constexpr double kLeastEnergyLeft = 0.25;

@@ -5,7 +5,7 @@
 //    "train": "patches", "floor_db": -60}
 //
 // A sample's parts are the patches of its recording. One that is shorter than a patch has three:
-// all of it, in three places of a patch, over low noise (sounds/sound_background.h). A part no hop
+// all of it, in several places of a patch, over low noise (sounds/sound_background.h). A part no hop
 // of which is as loud as floor_db, against full scale, holds no signal. mean, std: of all numbers
 // of the first channel; those of differences in time are divided alone. "answer": "mean" or
 // "maximum" of the patches' outputs. "train": on "patches", or on "clips", the mean of their

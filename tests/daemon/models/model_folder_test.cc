@@ -123,6 +123,16 @@ TEST_F(ModelFolderTest, PipesAreRefusedAtOnce) {
   EXPECT_EQ(read_model_folder(folder_).labels, bundle_.labels);
 }
 
+TEST_F(ModelFolderTest, KeepsFromWhenLabelsAreTold) {
+  LabelLevels level{60, 40, std::vector<double>(12, 0.25), {0.75}};
+  bundle_.listening = {{bundle_.labels.front(), level}};
+  write_model_folder(temp_ / "ears", bundle_);
+  EXPECT_EQ(read_model_folder(temp_ / "ears").listening, bundle_.listening);
+  EXPECT_EQ(open_model_folder(temp_ / "ears").listening, bundle_.listening);
+  write_file_atomic(temp_ / "ears" / "listening.json", "{\"labels\": 7}\n");
+  EXPECT_EQ(error_of([&] { (void)read_model_folder(temp_ / "ears"); }), ErrorCode::kBadData);
+}
+
 TEST_F(ModelFolderTest, AFinalSigmoidIsSpokenOf) {
   bundle_.description.layers.back().properties["activation"] = "sigmoid";
   write_model_folder(temp_ / "tags", bundle_);

@@ -133,16 +133,65 @@ TEST_F(Listening, HearsWhatATimelineSays) {
 
 TEST_F(Listening, IsAsSureAsAPredictionOfThePart) {
   const auto samples = sounds(10);
-  for (const double every : {0.08, 0.03}) {
-    (void)listen_to(wav(samples), {.every = every});
-    EXPECT_GT(events_.size(), 10U);
-    for (const Event& event : events_) {
-      const auto end = static_cast<std::size_t>(std::lround(event.time * kRate));
-      if (end == samples.size()) continue;  // its part is filled up
-      const auto window = std::span(samples).subspan(end - kPart, kPart);
-      EXPECT_NEAR(predicted_of(window, event.label), event.probability, 1e-5) << event.time;
-    }
+  (void)listen_to(wav(samples), {.every = 0.08});
+  EXPECT_GT(events_.size(), 10U);
+  for (const Event& event : events_) {
+    const auto end = static_cast<std::size_t>(std::lround(event.time * kRate));
+    if (end == samples.size()) continue;  // its part is filled up
+    const auto window = std::span(samples).subspan(end - kPart, kPart);
+    EXPECT_NEAR(predicted_of(window, event.label), event.probability, 1e-5) << event.time;
   }
+}
+
+// Parts that lie closer than a third of their length are joined.
+TEST_F(Listening, IsAsSureAsPredictionsOfTheLastParts) {
+  const auto samples = sounds(10);
+  constexpr std::size_t kHop = 480, kJoined = 3;  // 30 ms of 255
+  (void)listen_to(wav(samples), {.every = 0.03, .threshold = 0.4});
+  EXPECT_GT(events_.size(), 10U);
+  for (const Event& event : events_) {
+    const auto end = static_cast<std::size_t>(std::lround(event.time * kRate));
+    if (end == samples.size() || end < kPart + (kJoined - 1) * kHop) continue;
+    double sum = 0;
+    for (std::size_t k = 0; k < kJoined; ++k) {
+      const auto window = std::span(samples).subspan(end - k * kHop - kPart, kPart);
+      const bool has_signal = std::ranges::any_of(window, [](float x) { return x != 0; });
+      sum += has_signal ? predicted_of(window, event.label) : 0;
+    }
+    EXPECT_NEAR(sum / kJoined, event.probability, 1e-4) << event.time;
+  }
+}
+
+// A night finds them by what is held out.
+TEST_F(Listening, HoldsLabelsToTheirLevels) {
+  LabelLevels level;
+  level.seconds = 3600;
+  level.stretches = 100;
+  level.peaks = std::vector<double>(10, 0.6);
+  level.peaks.front() = 0.8;
+  bundle_.listening = {{"marvin", level}};
+  model_ = temp_ / "levels";
+  write_model_folder(model_, bundle_);
+  const Bytes file = wav(sounds(20));
+  const Json reply = listen_to(file);
+  const double told_from = level_for(level, 1);
+  EXPECT_EQ(reply["levels"], (Json{{"marvin", told_from}}));
+  EXPECT_GT(told_from, 0.6);
+  const std::vector<Event> usual = events_;
+  for (const Event& event : events_)
+    EXPECT_TRUE(event.label != "marvin" || double{event.probability} >= told_from) << event.label;
+  EXPECT_TRUE(std::ranges::any_of(events_, [](auto& e) { return e.label == "marvin"; }));
+  EXPECT_TRUE(std::ranges::any_of(events_, [](auto& e) { return e.label == "bark"; }));
+  (void)listen_to(file, {.false_accepts = 1});
+  EXPECT_EQ(events_, usual);
+  EXPECT_GT(listen_to(file, {.false_accepts = 0.1})["levels"]["marvin"], told_from);
+  EXPECT_EQ(listen_to(file, {.threshold = 0.9})["levels"], Json::object());
+  for (const Event& event : events_) EXPECT_GE(event.probability, 0.9F);
+}
+
+TEST_F(Listening, FalseAcceptsThatNobodyCountedAreNotPromised) {
+  test::expect_error(ErrorCode::kFailedPrecondition, "is not known of this version",
+                     [&] { (void)listen_to(wav(sounds(1)), {.false_accepts = 1}); });
 }
 
 // Every 80 ms, but of what sees long parts.
