@@ -316,8 +316,9 @@ int plan(const JobFile& job, const std::map<std::string, std::string>& given) {
         {{"/memory/budget_bytes", "the night needs 2000 bytes; 1000 are allowed"}}));
     return kExitBadData;
   }
-  const Json parts = {{"libraries", 0}, {"weights", 90},   {"samples", 10},  {"decoding", 100},
-                      {"caching", 300}, {"training", 900}, {"judging", 900}, {"listening", 0}, {"trials", 0}};
+  const Json parts = {{"libraries", 0},  {"weights", 90},  {"samples", 10},
+                      {"decoding", 100}, {"caching", 300}, {"training", 900},
+                      {"judging", 900},  {"listening", 0}, {"trials", 0}};
   Json reply = {{"predicted_bytes", 1000},
                 {"budget_bytes", nullptr},
                 {"parts", parts},
