@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A custom classifier on BirdNET's embedding in PyTorch, with the settings that BirdNET-Analyzer's training has by default.
+"""A custom classifier on BirdNET's embedding in PyTorch, with the settings that BirdNET-Analyzer's training has by default, but for its rate.
 
     bird_head.py --embeddings FILE.npz --night FILE.json
 
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 
-EPOCHS, BATCH, RATE = 50, 32, 1e-4
+EPOCHS, BATCH = 50, 32
+RATE = 1e-3  # by default 1e-4, by which so few recordings are hardly learned
 WARM_UP, LAST_RATE = 5, 0.1  # epochs in which the rate rises; that it falls to by a cosine, of the highest
 WEIGHT_DECAY, PENALTY = 0.004, 1e-5  # AdamW's, and of the squares
 PATIENCE, BETTER = 5, 0.001  # epochs in which what is held out gets no better by so much
