@@ -27,15 +27,18 @@ def _works(python: Path, modules: str) -> bool:
     return subprocess.run([str(python), "-c", modules], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def _install(python: Path, packages: list[str], name: str) -> None:
+    _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], 300, f"{name} cannot be installed")
+
+
 def python_with(place: Path, packages: list[str], modules: str, name: str) -> Path:
     """A Python that runs `modules`, a line of imports; made at `place` if there is none yet."""
     python = place / "bin" / "python"
     if python.exists() and _works(python, modules):
         return python
     shutil.rmtree(place, ignore_errors=True)
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     _run([sys.executable, "-m", "venv", str(place)], 120, f"{name} cannot be installed")
-    _run(install, 300, f"{name} cannot be installed")
+    _install(python, packages, name)
     if not _works(python, modules):
         raise NotToBeHad(f"{name} is installed and does not start")
     return python
@@ -48,6 +51,14 @@ LITERT_PACKAGES = ["ai-edge-litert>=1.2,<3", "numpy", "pillow", "safetensors"]
 def with_litert(build: Path) -> Path:
     """A Python of the build folder that runs LITERT."""
     return python_with(build / "litert", LITERT_PACKAGES, LITERT, "LiteRT")
+
+
+def with_scikit_learn(build: Path) -> Path:
+    """The same Python, in which there is scikit-learn, too."""
+    python = with_litert(build)
+    if not _works(python, "import sklearn"):
+        _install(python, ["scikit-learn>=1.3,<2"], "scikit-learn")
+    return python
 
 
 def use_litert(build: Path, arguments: list[str], before: Callable[[Path], None] = lambda python: None) -> None:

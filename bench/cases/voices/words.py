@@ -28,6 +28,8 @@ from lib.sounds.speech import speech_network
 from lib.sounds.waves import read_wav, seconds_of, silence, write_wav
 from lib.sounds.world import device
 
+from . import peers
+
 DIGIT = "7"
 LEARNED, HELD_OUT, ASKED = range(0, 10), range(10, 20), range(20, 50)  # recordings of the user's word
 OTHERS_LEARNED, OTHERS_HELD_OUT, JUDGING = range(0, 10), range(10, 20), range(20, 50)  # of other speech
@@ -87,17 +89,19 @@ def word_of(user: str, speech: Speech, folder: Path, network: Path) -> dict[str,
     say(f"{user}: a night")
     known = with_others(folder / "others", speech, network)
     clips = data.Clips({WORD: [speech.word[i] for i in LEARNED]}, {WORD: [speech.word[i] for i in HELD_OUT]})
+    spoken: dict[str, list[Path]] = {}
     with device(folder / "device", known.model, "ears", clips, {}) as ctl:
         for split, own, numbers in (("train", OWN_LEARNED, OTHERS_LEARNED), ("val", OWN_HELD_OUT, OTHERS_HELD_OUT)):
-            spoken = talk(folder / split, some(speech.own, own) + some(speech.others, numbers))
-            ctl.json("label", "add", *spoken, "--label-none", "--split", split)
+            spoken[split] = talk(folder / split, some(speech.own, own) + some(speech.others, numbers))
+            ctl.json("label", "add", *spoken[split], "--label-none", "--split", split)
         job = ctl.watch(ctl.submit(shortest("ears", known.pack)))
         say(f"{user}: streams")
         beside = speech.others + speech.own
         others = stream(folder / "judging.wav", some(beside, JUDGING), OTHERS_GAP)
         asked = stream(folder / "asked.wav", [speech.word[i] for i in ASKED], GAP)
         false, times = heard(ctl, others), heard(ctl, asked)
-    found = [any(begin - REACH <= time <= begin + REACH for time in times) for begin in asked.begins]
+    say(f"{user}: the verifier")
+    negatives = spoken["train"] + some(speech.others, OTHERS_LEARNED)
     return {
         "user": user,
         "state": job["state"],
@@ -105,10 +109,24 @@ def word_of(user: str, speech: Speech, folder: Path, network: Path) -> dict[str,
         "others_before": job["result"]["global_before"],
         "others_after": job["result"]["global_after"],
         **told_from(job),
-        "recall": fmean(found),
+        "recall": recall(asked, times),
         "false_accepts": len(false),
         "speech_hours": others.seconds / 3600,
+        **of_peer(peers.verifier(clips.train[WORD], negatives, spoken["val"], [others.file, asked.file]), asked),
     }
+
+
+def recall(sound: Stream, times: list[float]) -> float:
+    return fmean(any(begin - REACH <= time <= begin + REACH for time in times) for begin in sound.begins)
+
+
+def of_peer(listened: list[peers.Listened] | None, asked: Stream) -> dict[str, Any]:
+    """Once with thresholds from a half on, once with any."""
+    found: dict[str, Any] = {}
+    for prefix, one in zip(("peer", "peer_any"), listened or [None, None]):
+        figures = {"told_from": one["told_from"], "recall": recall(asked, one["times"][1]), "false_accepts": len(one["times"][0])} if one else {}
+        found |= {f"{prefix}_{name}": figures.get(name) for name in ("told_from", "recall", "false_accepts")}
+    return found
 
 
 def talk(folder: Path, clips: list[Path]) -> list[Path]:
