@@ -6,7 +6,8 @@ namespace moil::opencl {
 namespace {
 
 // One work item a row or the whole. The numbers are those of Loss::Kind. An element
-// whose target is NaN counts nothing, but for softmax, whose targets are shares of a whole.
+// whose target is NaN counts nothing; for softmax such elements share what the others leave of 1
+// (kernels/rows/softmax.h).
 constexpr const char* kLossSource = R"CL(
 float slope_of(float x, float t, int kind, float delta) {
   if (isnan(t)) return 0;
@@ -32,6 +33,40 @@ float2 exponents(global const float* x, int columns) {
   return (float2)(most, total);
 }
 
+// The same of the elements whose target is NaN, or of all others.
+float2 exponents_of(global const float* x, global const float* t, int columns, int open) {
+  float most = -INFINITY, total = 0;
+  for (int c = 0; c < columns; ++c)
+    if (isnan(t[c]) == open) most = fmax(most, x[c]);
+  for (int c = 0; c < columns; ++c)
+    if (isnan(t[c]) == open) total += exp(x[c] - most);
+  return (float2)(most, total);
+}
+
+float open_row_loss(global const float* x, global const float* t, int columns) {
+  const float2 open = exponents_of(x, t, columns, 1), known = exponents_of(x, t, columns, 0);
+  const float log_open = open.x + log(open.y), odds = known.x + log(known.y) - log_open;
+  const float open_loss = fmax(odds, 0.0f) + log1p(exp(-fabs(odds)));
+  float total = open_loss;
+  for (int c = 0; c < columns; ++c)
+    if (!isnan(t[c])) total += t[c] * (log_open - x[c]);
+  return total;
+}
+
+void open_row_slope(global const float* x, global const float* t, global float* dx, int columns,
+                    float scale) {
+  const float2 open = exponents_of(x, t, columns, 1), known = exponents_of(x, t, columns, 0);
+  const float odds = known.x + log(known.y) - open.x - log(open.y);
+  const float p = 1.0f / (1.0f + exp(-odds));
+  float known_target = 0;
+  for (int c = 0; c < columns; ++c)
+    if (!isnan(t[c])) known_target += t[c];
+  for (int c = 0; c < columns; ++c) {
+    const float open_slope = exp(x[c] - open.x) / open.y * (known_target - p);
+    dx[c] = scale * (isnan(t[c]) ? open_slope : exp(x[c] - known.x) / known.y * p - t[c]);
+  }
+}
+
 kernel void row_losses(global const float* prediction, global const float* target,
                        global float* losses, int columns, int kind, float delta, int places) {
   const int r = get_global_id(0);
@@ -43,6 +78,9 @@ kernel void row_losses(global const float* prediction, global const float* targe
     const float2 e = exponents(x, columns);
     const float log_sum = e.x + log(e.y);
     for (int c = 0; c < columns; ++c) total += t[c] * (log_sum - x[c]);
+    float targets = 0;
+    for (int c = 0; c < columns; ++c) targets += t[c];
+    if (isnan(targets)) total = open_row_loss(x, t, columns);
   } else {
     for (int c = 0; c < columns; ++c) total += loss_of(x[c], t[c], kind, delta);
   }
@@ -73,6 +111,10 @@ kernel void loss_derivative(global const float* prediction, global const float* 
     const float2 e = exponents(prediction + at, columns);
     float target_sum = 0;
     for (int c = 0; c < columns; ++c) target_sum += target[at + c];
+    if (isnan(target_sum)) {
+      open_row_slope(prediction + at, target + at, dx + at, columns, scale);
+      return;
+    }
     for (int c = 0; c < columns; ++c) {
       const float p = exp(prediction[at + c] - e.x) / e.y;
       dx[at + c] = scale * (p * target_sum - target[at + c]);

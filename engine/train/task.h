@@ -46,9 +46,10 @@ class Targets {
   virtual ~Targets() = default;
   // labels: numbers into the names that the targets were made for; one or more. `target` has an
   // element an output. A label that has no output is passed over. An element that is NaN counts in
-  // no loss and in no score, unless something else is known of it (a soft target).
-  // denied: labels that the sample is said not to have, none of `labels`; if it has any, there may
-  // be no labels: then nothing else is said of it.
+  // no loss and in no score, unless something else is known of it (a soft target). If a sample is
+  // of one label alone, as a classifier's is, NaN says that it may be that: softmax cross-entropy
+  // asks for any of those that are NaN. denied: labels that the sample is said not to have, none of
+  // `labels`; if it has any, there may be no labels: then nothing else is said of it.
   virtual void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> denied,
                      std::span<float> target) const = 0;
   // The same of a sample that teaches itself (Task::teaches_itself()); shown: what the network is
@@ -61,11 +62,6 @@ class Scorer {
   virtual ~Scorer() = default;
   // One sample: what the network gave, and what it is held against.
   virtual void add(std::span<const float> output, std::span<const float> target) = 0;
-  // The same of a sample of which is known what it is not, and nothing else: it counts for no
-  // label's own score.
-  virtual void add_denied(std::span<const float> output, std::span<const float> target) {
-    add(output, target);
-  }
   // Scores all samples so far: first the task's headline, then whatever else is worth telling.
   [[nodiscard]] virtual std::vector<Score> scores() const = 0;
   // The same on a finer scale, larger is better: to tell settings apart by few samples. Nothing

@@ -91,6 +91,25 @@ class DenialsTest(EachTest):
         self.assertNotIn(f"!{false}", str(version))
         self.assertEqual(details["denied_in_vain"], [])
 
+    def test_what_the_network_knew_of_them_comes_back(self) -> None:
+        known, place = SETTINGS.global_classes[3], self.world.place
+        files, others = place.held_out[known], place.train[known][:16]
+        # So few of the pack's samples that they do not bring it back by themselves.
+        pack = str(self.world.pretrained.pack.resolve())
+        few = {"global": {"pack": pack, "limit": len(SETTINGS.global_classes)}, "train": {**self.spec()["train"], "epochs": 20}}
+        self.assertGreater(self.said(files)[known], len(files) / 2, "else the test shows nothing")
+        self.ctl.add_label(others, TAUGHT, "train")
+        self.night(**few)
+        taken = self.said(files)
+        self.assertGreater(taken[TAUGHT], len(files) / 2, "else the test shows nothing")
+        for sample in self.ctl.json("label", "samples", "--label", TAUGHT)["samples"]:
+            if sample["name"] in {str(file) for file in others}:
+                self.ctl.json("label", "assign", sample["digest"], "--not", TAUGHT)
+        self.night(**few)
+        back = self.said(files)
+        self.assertGreater(back[known], len(files) / 2, back)
+        self.assertLess(back[TAUGHT], taken[TAUGHT] / 2)
+
     def test_what_nobody_knows_is_passed_over_with_a_word(self) -> None:
         self.deny("yeti")
         job = self.night()

@@ -440,6 +440,14 @@ def joining_cases():
     layer("dropout", {"rate": 0.0}, [random(3, 21)], lambda x, w, _: F.dropout(x[0], 0.0, True))
 
 
+def open_cross_entropy(logits, target):
+    """It is one of those whose target is NaN, or what the others' target says, to that share."""
+    is_open, log_p = target.isnan(), F.log_softmax(logits, 1)
+    known = torch.where(is_open, 0.0, target).detach()
+    of_open = log_p.masked_fill(~is_open, -torch.inf).logsumexp(1)
+    return -((1 - known.sum(1)) * of_open + (known * log_p).sum(1)).mean()
+
+
 def loss_cases():
     for dims in [(4, 10), (3, 1000), (1, 2), (2, 5, 3, 4)]:
         soft = F.softmax(random(*dims), 1).to(torch.float32).to(torch.float64)
@@ -449,6 +457,13 @@ def loss_cases():
             for scale in (1.0, 20.0):
                 layer("softmax_cross_entropy", {}, [random(*dims) * scale, target],
                       lambda x, w, _: F.cross_entropy(x[0], x[1]), loss=True,
+                      name=f"softmax_cross_entropy {kind} scale={scale}")
+        is_open = (torch.arange(dims[1]) % 3 != 1).reshape(1, -1, *[1] * len(dims[2:])).expand(dims)
+        for known, kind in ((0.0, "denied"), (0.5, "partly soft")):
+            target = torch.where(is_open, torch.nan, soft * known)
+            for scale in (1.0, 20.0):
+                layer("softmax_cross_entropy", {}, [random(*dims) * scale, target],
+                      lambda x, w, _: open_cross_entropy(x[0], x[1]), loss=True,
                       name=f"softmax_cross_entropy {kind} scale={scale}")
         labels = random(*dims, low=0, high=1)
         layer("sigmoid_cross_entropy", {}, [random(*dims) * 4, labels],

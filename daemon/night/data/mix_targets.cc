@@ -1,6 +1,7 @@
 #include "daemon/night/data/mix_targets.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <vector>
@@ -30,14 +31,25 @@ std::unique_ptr<Targets> targets_of(const Task& task, const data::Mix& mix, std:
   return task.targets(mix.classes, outputs, std::vector<std::uint32_t>(named.begin(), named.end()));
 }
 
+// Of silence no model knows better: what may be it is equally likely.
+void spread_evenly(std::span<float> target) {
+  const auto is_open = [](float x) { return std::isnan(x); };
+  const auto open = std::ranges::count_if(target, is_open);
+  std::ranges::replace_if(target, is_open,
+                          1 / static_cast<float>(std::max<std::ptrdiff_t>(1, open)));
+}
+
 // A task that compares samples says of one without labels which it lacks.
 std::vector<float> silence_of(const Task& task, std::size_t outputs, const Labels& spoken_of,
                               const Targets& of_local) {
   std::vector<float> target(outputs, std::numeric_limits<float>::quiet_NaN());
   if (!task.outputs_are_labels()) return target;
-  std::vector<std::uint32_t> denied;
-  if (!task.compares_samples()) denied.assign(spoken_of.begin(), spoken_of.end());
-  of_local.write({}, denied, target);
+  if (task.compares_samples()) {
+    of_local.write({}, {}, target);
+    return target;
+  }
+  of_local.write({}, std::vector<std::uint32_t>(spoken_of.begin(), spoken_of.end()), target);
+  spread_evenly(target);
   return target;
 }
 

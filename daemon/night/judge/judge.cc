@@ -43,7 +43,7 @@ class Judging {
       local.add_global(output, target);
     });
     each_of(mix_.local_validation, [&](std::int64_t sample, auto output, auto target) {
-      local.add_local(mix_.local_validation.at(static_cast<std::size_t>(sample)), output, target);
+      local.add_local(output, target);
       if (task_.teaches_itself()) return;
       found.local_said.push_back(task_.said(output, head_.form()));
       count(found.local_right, mix_.local_validation, sample, found.local_said.back());

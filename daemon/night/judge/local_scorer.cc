@@ -13,12 +13,11 @@ LocalScorer::LocalScorer(const Task& task, OutputForm form,
       labels_.insert(labels->begin(), labels->end());
 }
 
-void LocalScorer::add_local(const data::MixedSample& sample, std::span<const float> output,
-                            std::span<const float> target) {
+void LocalScorer::add_local(std::span<const float> output, std::span<const float> target) {
   if (compares_)
     add(output, target, std::numeric_limits<float>::quiet_NaN());
   else
-    add_sample(*scorer_, sample, output, target);
+    scorer_->add(output, target);
 }
 
 void LocalScorer::add_global(std::span<const float> output, std::span<const float> target) {
@@ -30,14 +29,6 @@ void LocalScorer::add(std::span<const float> output, std::span<const float> targ
   for (const data::ClassId label : labels_)
     if (label < target.size()) target_[label] = std::isnan(target[label]) ? unknown : target[label];
   scorer_->add(output, target_);
-}
-
-void add_sample(Scorer& scorer, const data::MixedSample& sample, std::span<const float> output,
-                std::span<const float> target) {
-  if (sample.is_denied_alone())
-    scorer.add_denied(output, target);
-  else
-    scorer.add(output, target);
 }
 
 }  // namespace moil::night

@@ -21,8 +21,7 @@ class LocalScorer {
   // local: the samples that are held out.
   LocalScorer(const Task& task, OutputForm form, const std::vector<data::MixedSample>& local);
 
-  void add_local(const data::MixedSample& sample, std::span<const float> output,
-                 std::span<const float> target);
+  void add_local(std::span<const float> output, std::span<const float> target);
   // Does nothing if the task compares no samples, or there are no local ones.
   void add_global(std::span<const float> output, std::span<const float> target);
   [[nodiscard]] const Scorer& scorer() const { return *scorer_; }
@@ -36,9 +35,5 @@ class LocalScorer {
   std::set<data::ClassId> labels_;
   std::vector<float> target_;
 };
-
-// Adds it as the one that it is (Scorer::add_denied).
-void add_sample(Scorer& scorer, const data::MixedSample& sample, std::span<const float> output,
-                std::span<const float> target);
 
 }  // namespace moil::night

@@ -68,9 +68,8 @@ Measured measurable(const data::Mix& mix, const StoredModel& base) {
   m.local_tells =
       tells(mix.local_validation, local.scorer(),
             [&](const data::MixedSample& sample) {
-              right.give(sample, [&](auto output, auto target) {
-                local.add_local(sample, output, target);
-              });
+              right.give(sample,
+                         [&](auto output, auto target) { local.add_local(output, target); });
             }) ||
       tells(mix.global_validation, local.scorer(), [&](const data::MixedSample& sample) {
         right.give(sample, [&](auto output, auto target) { local.add_global(output, target); });

@@ -21,10 +21,10 @@ std::size_t parts_of(const data::Mix& mix) {
   return std::clamp<std::size_t>(fewest / kFewestInPart, 2, kMostParts);
 }
 
-double quality_of_one(const Task& task, OutputForm form, const data::MixedSample& sample,
-                      std::span<const float> output, std::span<const float> target) {
+double quality_of_one(const Task& task, OutputForm form, std::span<const float> output,
+                      std::span<const float> target) {
   const auto scorer = task.scorer(form);
-  add_sample(*scorer, sample, output, target);
+  scorer->add(output, target);
   return scorer->quality().value_or(0);
 }
 
@@ -60,24 +60,17 @@ TrialScores score_trial(const NightContext& trial, const NightModel& model, Feat
   const auto part_of = [&](std::int64_t sample) {
     return static_cast<std::size_t>(sample) % parts;
   };
-  const auto& global = trial.mix.global_validation;
-  const auto& local = trial.mix.local_validation;
   const Asked asked{network.network(), task, form};
-  const auto quality_of = [&](const std::vector<data::MixedSample>& of, std::int64_t sample,
-                              auto output, auto target) {
-    return quality_of_one(task, form, of.at(static_cast<std::size_t>(sample)), output, target);
-  };
-  for_each_sample(global, targets, reader, asked,
+  for_each_sample(trial.mix.global_validation, targets, reader, asked,
                   [&](std::int64_t sample, auto output, auto target) {
                     of_global[part_of(sample)]->add(output, target);
                     of_local[part_of(sample)].add_global(output, target);
-                    found.global.fine.push_back(quality_of(global, sample, output, target));
+                    found.global.fine.push_back(quality_of_one(task, form, output, target));
                   });
-  for_each_sample(local, targets, reader, asked,
+  for_each_sample(trial.mix.local_validation, targets, reader, asked,
                   [&](std::int64_t sample, auto output, auto target) {
-                    of_local[part_of(sample)].add_local(local.at(static_cast<std::size_t>(sample)),
-                                                        output, target);
-                    found.local.fine.push_back(quality_of(local, sample, output, target));
+                    of_local[part_of(sample)].add_local(output, target);
+                    found.local.fine.push_back(quality_of_one(task, form, output, target));
                   });
   add_headlines(
       task, of_global, [](const auto& part) -> const Scorer& { return *part; }, found.global);

@@ -19,20 +19,33 @@ namespace moil {
 namespace HWY_NAMESPACE {
 namespace {
 
-float largest(const float* in, std::int64_t columns) {
+struct Identity {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V x) const {
+    return x;
+  }
+};
+
+constexpr float kLeast = -std::numeric_limits<float>::infinity();
+
+// The largest f(tag, in[i]...).
+template <class F, class... In>
+float largest(std::int64_t columns, const F& f, const In*... in) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  constexpr float kLeast = -std::numeric_limits<float>::infinity();
   auto most = hn::Set(d, kLeast);
   std::int64_t c = 0;
-  for (; c + lanes <= columns; c += lanes) most = hn::Max(most, hn::LoadU(d, in + c));
+  for (; c + lanes <= columns; c += lanes) most = hn::Max(most, f(d, hn::LoadU(d, in + c)...));
   if (c < columns) {
     const auto rest = static_cast<std::size_t>(columns - c);
     const auto least = hn::Set(d, kLeast);
-    most = hn::Max(most, hn::IfThenElse(hn::FirstN(d, rest), load_first(d, in + c, rest), least));
+    const auto value = f(d, load_first(d, in + c, rest)...);
+    most = hn::Max(most, hn::IfThenElse(hn::FirstN(d, rest), value, least));
   }
   return hn::GetLane(hn::MaxOfLanes(d, most));
 }
+
+float largest(const float* in, std::int64_t columns) { return largest(columns, Identity(), in); }
 
 // out = scale * e^(in - most).
 struct ScaledExp {
@@ -40,13 +53,6 @@ struct ScaledExp {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     return hn::Mul(hn::Set(d, scale), exponential(d, hn::Sub(x, hn::Set(d, most))));
-  }
-};
-
-struct Identity {
-  template <class D, class V>
-  HWY_INLINE V operator()(D, V x) const {
-    return x;
   }
 };
 
@@ -146,13 +152,119 @@ void log_softmax_derivative_rows(const float* y, const float* dy, float* dx, std
   }
 }
 
+// The elements of a row whose target is NaN, which are open, or all others, which are known.
+enum class Side { kOpen, kKnown };
+
+template <Side kSide, class V>
+HWY_INLINE V on_side(V target, V value, V otherwise) {
+  const auto is_open = hn::IsNaN(target);
+  return kSide == Side::kOpen ? hn::IfThenElse(is_open, value, otherwise)
+                              : hn::IfThenElse(is_open, otherwise, value);
+}
+
+template <Side kSide>
+struct OnSide {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    return on_side<kSide>(target, x, hn::Set(d, kLeast));
+  }
+};
+
+template <Side kSide>
+struct ExpOnSide {
+  float most;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    return on_side<kSide>(target, exponential(d, hn::Sub(x, hn::Set(d, most))), hn::Zero(d));
+  }
+};
+
+struct KnownTarget {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V target) const {
+    return on_side<Side::kKnown>(target, target, hn::Zero(d));
+  }
+};
+
+// By how much more than that of what is open.
+struct KnownLogLoss {
+  float log_sum;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    return on_side<Side::kKnown>(target, LogLoss{log_sum}(d, x, target), hn::Zero(d));
+  }
+};
+
+struct OpenSlope {
+  ScaledExp open, known;
+  float scale;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V target) const {
+    const V slope = on_side<Side::kOpen>(target, open(d, x), hn::Sub(known(d, x), target));
+    return hn::Mul(hn::Set(d, scale), slope);
+  }
+};
+
+struct SideSum {
+  float most, sum;  // the largest; the sum of e^(x - most)
+  double log_sum() const { return double{most} + std::log(double{sum}); }
+};
+
+template <Side kSide>
+SideSum side_sum(const float* in, const float* target, std::int64_t columns) {
+  const float most = largest(columns, OnSide<kSide>(), in, target);
+  return {most, sum(0, columns, ExpOnSide<kSide>{most}, in, target)};
+}
+
+// A row with open elements. No difference is made of probabilities that are nearly the same: the
+// odds of both sides say all.
+struct OpenRow {
+  OpenRow(const float* in, const float* target, std::int64_t columns)
+      : open(side_sum<Side::kOpen>(in, target, columns)),
+        known(side_sum<Side::kKnown>(in, target, columns)),
+        log_odds(known.log_sum() - open.log_sum()) {}
+
+  // -log of the probability of all that is open.
+  double open_loss() const {
+    return std::max(log_odds, 0.0) + std::log1p(std::exp(-std::fabs(log_odds)));
+  }
+  double known_probability() const { return 1 / (1 + std::exp(-log_odds)); }
+
+  SideSum open, known;
+  double log_odds;  // log(probability of what is known / of what is open)
+};
+
+bool has_open(const float* target, std::int64_t columns) {
+  return std::isnan(sum(0, columns, Identity(), target));
+}
+
+double open_row_loss(const float* x, const float* target, std::int64_t columns) {
+  const OpenRow row(x, target, columns);
+  const KnownLogLoss beyond{static_cast<float>(row.open.log_sum())};
+  return row.open_loss() + double{sum(0, columns, beyond, x, target)};
+}
+
+void open_row_derivative(const float* x, const float* target, float* dx, float scale,
+                         std::int64_t columns) {
+  const OpenRow row(x, target, columns);
+  const double p = row.known_probability();
+  const double given = double{sum(0, columns, KnownTarget(), target)};
+  const OpenSlope slope{{row.open.most, static_cast<float>((given - p) / double{row.open.sum})},
+                        {row.known.most, static_cast<float>(p / double{row.known.sum})},
+                        scale};
+  map(dx, 0, columns, slope, x, target);
+}
+
+// An open row shows itself by a sum that is NaN: others pay nothing for it.
 void cross_entropy_rows(const float* in, const float* target, double* row_loss,
                         std::int64_t columns, std::int64_t begin, std::int64_t end) {
   for (std::int64_t r = begin; r < end; ++r) {
     const float* x = in + r * columns;
     const float most = largest(x, columns);
     const float log_sum = most + std::log(sum_of_exp(x, columns, most));
-    row_loss[r] = static_cast<double>(sum(0, columns, LogLoss{log_sum}, x, target + r * columns));
+    const float* t = target + r * columns;
+    row_loss[r] = static_cast<double>(sum(0, columns, LogLoss{log_sum}, x, t));
+    if (std::isnan(row_loss[r]) && has_open(t, columns)) row_loss[r] = open_row_loss(x, t, columns);
   }
 }
 
@@ -162,6 +274,10 @@ void cross_entropy_derivative_rows(const float* in, const float* target, float* 
     const float most = largest(in + at, columns);
     const ScaledExp probability{most, 1.0F / sum_of_exp(in + at, columns, most)};
     const float target_sum = sum(0, columns, Identity(), target + at);
+    if (std::isnan(target_sum)) {
+      open_row_derivative(in + at, target + at, dx + at, scale, columns);
+      continue;
+    }
     map(dx + at, 0, columns, LossSlope{target_sum, scale, probability}, in + at, target + at);
   }
 }

@@ -21,11 +21,14 @@ void log_softmax(const float* in, float* out, std::int64_t columns, std::int64_t
 void log_softmax_derivative(const float* y, const float* dy, float* dx, std::int64_t columns,
                             std::int64_t begin, std::int64_t end);
 
-// row_loss[r] = -sum(target * log softmax(in)).
+// row_loss[r] = -sum(target * log softmax(in)). Elements whose target is NaN share what the others
+// leave of 1, whichever of them it is: they add (1 - sum(the others' target)) * -log(the sum of
+// their softmax). So a target of zeros and NaNs says that it is none of the former, and no more.
 void softmax_cross_entropy(const float* in, const float* target, double* row_loss,
                            std::int64_t columns, std::int64_t begin, std::int64_t end);
 
-// dx = scale * (softmax(in) * sum(target) - target); dx may be in.
+// dx = scale * (softmax(in) * sum(target) - target), where elements that are NaN count as the share
+// that they are given in proportion to their softmax; dx may be in.
 void softmax_cross_entropy_derivative(const float* in, const float* target, float* dx, float scale,
                                       std::int64_t columns, std::int64_t begin, std::int64_t end);
 

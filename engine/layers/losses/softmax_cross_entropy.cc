@@ -3,7 +3,9 @@
 // Inputs: logits, and target probabilities of the same dims (one-hot or soft); classes are the
 // features or channels. Output [1]: -sum(target * log softmax(logits)), mean over the batch (and
 // the pixels or positions). The derivative is that of input 0. A row whose target is all zeros is
-// padding: it adds nothing, and has no slope. Property: reduction = "mean" over all rows, or
+// padding: it adds nothing, and has no slope. Elements that are NaN may be it, those that are 0 are
+// not: the loss is -log of the probability of all NaN elements together, so that a row of NaN alone
+// says nothing (kernels/rows/softmax.h). Property: reduction = "mean" over all rows, or
 // "counted": over rows that are no padding, as PyTorch's ignore_index has it. Such a mean depends
 // on the batch, which is then not cut into micro-batches.
 #include "base/error.h"

@@ -16,26 +16,26 @@ std::int64_t largest(std::span<const float> row) {
   return std::ranges::max_element(row) - row.begin();
 }
 
-// A sample of several classes is of each of them in part. If only denied ones are known, any other
-// is as good as the next.
+// A sample of several classes is of each of them in part. If only denied ones are known, it may be
+// any other: the loss leaves it to the model which (layers/losses/softmax_cross_entropy.cc).
 class ClassTargets final : public Targets {
  public:
   void write(std::span<const std::uint32_t> labels, std::span<const std::uint32_t> denied,
              std::span<float> target) const override {
-    if (labels.empty() && !denied.empty()) return spread(denied, target);
+    if (labels.empty() && !denied.empty()) return leave_open(denied, target);
     std::ranges::fill(target, 0.0F);
     for (const std::uint32_t label : labels)
       if (label < target.size()) target[label] = 1 / static_cast<float>(labels.size());
   }
 
  private:
-  static void spread(std::span<const std::uint32_t> denied, std::span<float> target) {
+  // One of all has to be said: if all are denied, nothing is known.
+  static void leave_open(std::span<const std::uint32_t> denied, std::span<float> target) {
     const auto out = static_cast<std::size_t>(
         std::ranges::count_if(denied, [&](auto label) { return label < target.size(); }));
-    const bool has_others = out < target.size();
-    std::ranges::fill(target, 1 / static_cast<float>(target.size() - (has_others ? out : 0)));
+    std::ranges::fill(target, std::numeric_limits<float>::quiet_NaN());
     for (const std::uint32_t label : denied)
-      if (has_others && label < target.size()) target[label] = 0;
+      if (out < target.size() && label < target.size()) target[label] = 0;
   }
 };
 
@@ -44,15 +44,17 @@ class AccuracyScorer final : public Scorer {
  public:
   explicit AccuracyScorer(OutputForm form) : form_(form) {}
 
+  // A sample that may be several classes counts for none of them.
   void add(std::span<const float> output, std::span<const float> target) override {
+    if (std::ranges::any_of(target, [](float x) { return std::isnan(x); })) {
+      (void)add_answer(output, target);
+      return;
+    }
     const float best = target[static_cast<std::size_t>(largest(target))];
     const bool is_right = add_answer(output, target);
     by_class_.resize(output.size());
     if (best > 0) by_class_[static_cast<std::size_t>(largest(target))].add(is_right ? 1 : 0);
     top_5_.add(best > 0 && in_top_k(output, largest(target), kTop) ? 1 : 0);
-  }
-  void add_denied(std::span<const float> output, std::span<const float> target) override {
-    (void)add_answer(output, target);
   }
 
   // Accuracy of some hundred samples is a matter of a few; how likely the model thought the right
@@ -68,10 +70,14 @@ class AccuracyScorer final : public Scorer {
   }
 
  private:
+  static bool may_be(float target) { return target > 0 || std::isnan(target); }
+
   // Whether it is right.
   bool add_answer(std::span<const float> output, std::span<const float> target) {
     const float chosen = target[static_cast<std::size_t>(largest(output))];
-    const bool is_right = chosen > 0 && chosen >= target[static_cast<std::size_t>(largest(target))];
+    const bool is_right =
+        std::isnan(chosen) ||
+        (chosen > 0 && chosen >= target[static_cast<std::size_t>(largest(target))]);
     top_1_.add(is_right ? 1 : 0);
     classes_ = output.size();
     log_probability_.add(log_probability(output, target));
@@ -95,7 +101,7 @@ class AccuracyScorer final : public Scorer {
     for (std::size_t i = 0; i < output.size(); ++i) {
       const double p = form_.probabilities ? output[i] : std::exp(output[i] - most);
       sum += p;
-      if (target[i] > 0) right += p;
+      if (may_be(target[i])) right += p;
     }
     return std::log(std::max(kLeast, right / sum));
   }

@@ -174,13 +174,19 @@ void check_losses() {
 void check_softmax() {
   using Rows = std::function<void(const NumberList&, NumberList&)>;
   const NumberList target(static_cast<std::size_t>(kWidth), 1.0F / kWidth);
+  NumberList open(target.size(), kNotANumber);
+  for (std::size_t i = 0; i < open.size(); i += 3) open[i] = 0;
   const std::pair<const char*, Rows> all[] = {
       {"softmax",
        [](const NumberList& x, NumberList& y) { softmax(x.data(), y.data(), kWidth, 0, 1); }},
       {"log_softmax",
        [](const NumberList& x, NumberList& y) { log_softmax(x.data(), y.data(), kWidth, 0, 1); }},
-      {"cross-entropy's slope", [&](const NumberList& x, NumberList& y) {
+      {"cross-entropy's slope",
+       [&](const NumberList& x, NumberList& y) {
          softmax_cross_entropy_derivative(x.data(), target.data(), y.data(), 1, kWidth, 0, 1);
+       }},
+      {"cross-entropy's slope, many may be it", [&](const NumberList& x, NumberList& y) {
+         softmax_cross_entropy_derivative(x.data(), open.data(), y.data(), 1, kWidth, 0, 1);
        }}};
   for (std::size_t at = 0; at < static_cast<std::size_t>(kWidth); ++at) {
     NumberList x = plain(), y(x.size());
@@ -189,12 +195,15 @@ void check_softmax() {
       make(x, y);
       for (const float found : y) EXPECT_TRUE(std::isnan(found)) << name << ", a NaN at " << at;
     }
-    double loss = 0;
-    softmax_cross_entropy(x.data(), target.data(), &loss, kWidth, 0, 1);
-    EXPECT_TRUE(std::isnan(loss)) << at;
-    x[at] = kInfinity;
-    softmax_cross_entropy(x.data(), target.data(), &loss, kWidth, 0, 1);
-    EXPECT_FALSE(std::isfinite(loss)) << at;
+    for (const NumberList& held_against : {target, open}) {
+      double loss = 0;
+      x[at] = kNotANumber;
+      softmax_cross_entropy(x.data(), held_against.data(), &loss, kWidth, 0, 1);
+      EXPECT_TRUE(std::isnan(loss)) << at;
+      x[at] = kInfinity;
+      softmax_cross_entropy(x.data(), held_against.data(), &loss, kWidth, 0, 1);
+      EXPECT_FALSE(std::isfinite(loss)) << at;
+    }
   }
 }
 

@@ -136,7 +136,8 @@ void LayerHarness::fill_inputs() {
   for (const auto& info : setup_.inputs)
     inputs_.push_back(spaced_values(elements(info), options_.input_range, seed++));
   if (is_loss_type(spec_.type))
-    inputs_[1] = uniform_values(elements(setup_.inputs[1]), 0, 1, seed++);
+    inputs_[1] = options_.target.empty() ? uniform_values(elements(setup_.inputs[1]), 0, 1, seed++)
+                                         : options_.target;
   if (!spec_.lengths.empty()) {
     ASSERT_EQ(inputs_.back().size(), spec_.lengths.size());
     std::memcpy(inputs_.back().data(), spec_.lengths.data(),

@@ -35,6 +35,7 @@ struct HarnessOptions {
   std::vector<bool> input_needs_derivative = {};  // empty: all floats (of a loss, the first)
   std::uint64_t random_key = 42;
   KernelSelector* kernels = nullptr;  // null: one that measures nothing
+  std::vector<float> target = {};     // of a loss; empty: numbers from 0 to 1
   float input_range = 2;  // inputs are distinct values in [-range, range], evenly spaced
 };
 

@@ -54,14 +54,15 @@ struct Outcome {
   std::map<std::string, std::vector<float>> gradients;
 };
 
-Outcome outcome_of(const ModelDescription& model, const std::shared_ptr<Processor>& processor) {
+// target: what the network is held against, if it is not drawn.
+Outcome outcome_of(const ModelDescription& model, const std::shared_ptr<Processor>& processor,
+                   const std::string& tested = "tested", const std::vector<float>& target = {}) {
   NetworkOptions options;
   options.batch = kBatch;
   options.plan.training = true;
   if (processor) {
     options.plan.processors = {processor};
-    options.plan.assignment["tested"] = {kSecondProcessor, kSecondProcessor, kSecondProcessor,
-                                         kCpu};
+    options.plan.assignment[tested] = {kSecondProcessor, kSecondProcessor, kSecondProcessor, kCpu};
   }
   for (const Node& node : build_graph(model, kBatch).nodes)
     for (const WeightSpec& weight : node.weights)
@@ -74,15 +75,13 @@ Outcome outcome_of(const ModelDescription& model, const std::shared_ptr<Processo
     const auto values = random_values(network.input_info(i).dims.elements(), 11 + unsigned(i));
     std::copy(values.begin(), values.end(), network.input(i));
   }
+  std::ranges::copy(target, network.input(1));
   GradientRecorder recorder;
   network.train_step(1, &recorder);
   return {network.output(0)[0], recorder.gradients};
 }
 
-void expect_agreement(const LayerCase& c, const std::shared_ptr<Processor>& processor) {
-  SCOPED_TRACE(c.to_string());
-  const ModelDescription model = model_of(c);
-  const Outcome expected = outcome_of(model, nullptr), found = outcome_of(model, processor);
+void expect_agreement(const Outcome& found, const Outcome& expected) {
   EXPECT_NEAR(found.loss, expected.loss, 1e-4 * std::abs(expected.loss));
   ASSERT_FALSE(expected.gradients.empty());
   // A bias before a batch norm has no gradient but rounding: it is measured by all the others'.
@@ -97,6 +96,12 @@ void expect_agreement(const LayerCase& c, const std::shared_ptr<Processor>& proc
     }
     EXPECT_LE(error, 1e-4 * most) << name;
   }
+}
+
+void expect_agreement(const LayerCase& c, const std::shared_ptr<Processor>& processor) {
+  SCOPED_TRACE(c.to_string());
+  const ModelDescription model = model_of(c);
+  expect_agreement(outcome_of(model, processor), outcome_of(model, nullptr));
 }
 
 const std::set<std::string> kTypes = {"add",
@@ -212,6 +217,30 @@ TEST(OpenclLayers, CornersOfEveryTypeAgreeWithTheCpu) {
         "gelu", "elu", "softplus", "mish", "gelu_tanh", "softmax", "log_softmax"})
     cases.push_back({type, {}, {11}});
   for (const LayerCase& c : cases) expect_agreement(c, device.processor);
+}
+
+// Of a target that is known, in part, of a row, and not at all.
+TEST(OpenclLayers, LossesAgreeWithTheCpu) {
+  const OpenclDevice device = opencl_device();
+  MOIL_NEEDS_OPENCL(device);
+  constexpr std::int64_t kOutputs = 7;
+  ModelBuilder builder({5});
+  builder.norm().fc(kOutputs);
+  const std::vector<float> known = random_values(kBatch * kOutputs, 3);
+  std::vector<float> some = known, row = known;
+  for (std::size_t i = 0; i < some.size(); i += 2) some[i] = NAN;
+  std::fill_n(row.begin(), kOutputs, NAN);
+  std::vector<float> zeros = some;
+  for (float& x : zeros) x *= 0;
+  for (const char* type : {"softmax_cross_entropy", "sigmoid_cross_entropy", "mse", "huber"}) {
+    const ModelDescription model =
+        prepare_training(builder.model(), type, {"batch_norm0", "fully_connected0"});
+    for (const auto& target : {known, some, row, zeros}) {
+      SCOPED_TRACE(type);
+      expect_agreement(outcome_of(model, device.processor, "loss", target),
+                       outcome_of(model, nullptr, "loss", target));
+    }
+  }
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST_F(MixTargetsTest, WhatIsDeniedIsAbsentAndNothingElseIsSaid) {
   EXPECT_THAT(target(engine, tag_task({.unnamed_is_unknown = false})),
               ElementsAre(IsNan(), 0, IsNan(), IsNan(), 0, IsNan()));
   EXPECT_THAT(target(engine, task_from_json(nlohmann::json())),
-              ElementsAre(0.25, 0, 0.25, 0.25, 0, 0.25));
+              ElementsAre(IsNan(), 0, IsNan(), IsNan(), 0, IsNan()));
   engine.labels = {kRain};
   EXPECT_THAT(target(engine), ElementsAre(0, 0, 1, IsNan(), 0, 0));
   EXPECT_THAT(target(engine, task_from_json(nlohmann::json())), ElementsAre(0, 0, 1, 0, 0, 0));
@@ -105,8 +105,7 @@ TEST_F(MixTargetsTest, LocalQualityHoldsDeniedTagsAgainstThePacks) {
   mix_.local_validation[0].denied = {kSiren};
   const TaskPtr task = tag_task();
   LocalScorer scorer(*task, {.probabilities = true}, mix_.local_validation);
-  scorer.add_local(mix_.local_validation[0], Row{0, 0, 0, 0.6F, 0, 0},
-                   target(mix_.local_validation[0]));
+  scorer.add_local(Row{0, 0, 0, 0.6F, 0, 0}, target(mix_.local_validation[0]));
   scorer.add_global(Row{0, 0, 0, 0.5F, 0, 0}, target(sample(data::Source::kGlobal, {kSiren})));
   scorer.add_global(Row{0, 0, 0, 0.7F, 0, 0}, target(sample(data::Source::kGlobal, {kSiren})));
   EXPECT_EQ(scorer.scorer().scores()[0].value, 0.5);
@@ -126,8 +125,7 @@ TEST_F(MixTargetsTest, LocalQualityComparesWithGlobalSamples) {
   mix_.local_validation = {sample(data::Source::kLocal, {kBark})};
   const TaskPtr task = tag_task();
   LocalScorer scorer(*task, {.probabilities = true}, mix_.local_validation);
-  scorer.add_local(mix_.local_validation[0], Row{0, 0.6F, 0, 0, 0, 0},
-                   target(mix_.local_validation[0]));
+  scorer.add_local(Row{0, 0.6F, 0, 0, 0, 0}, target(mix_.local_validation[0]));
   EXPECT_FALSE(scorer.scorer().scores()[0].value);
   scorer.add_global(Row{1, 0.5F, 1, 1, 1, 1}, target(mix_.train[0]));
   scorer.add_global(Row{1, 0.7F, 1, 1, 1, 1}, target(mix_.train[0]));

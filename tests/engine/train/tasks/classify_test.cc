@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
+using ::testing::IsNan;
 
 using Row = std::vector<float>;
 
@@ -25,24 +26,30 @@ TEST(Classify, TargetsAreOneOrShared) {
   EXPECT_THAT(target({7}, 3), ElementsAre(0, 0, 0));  // a class that the model lacks
 }
 
-TEST(Classify, WhatIsDeniedLeavesItsShareToAllOthers) {
-  EXPECT_THAT(target({}, 4, {1, 2}), ElementsAre(0.5, 0, 0, 0.5));
-  EXPECT_THAT(target({}, 2, {7}), ElementsAre(0.5, 0.5)) << "a class that the model lacks";
-  EXPECT_THAT(target({}, 2, {0, 1}), ElementsAre(0.5, 0.5)) << "one of all has to be said";
+TEST(Classify, WhatIsDeniedMayBeAnythingElse) {
+  EXPECT_THAT(target({}, 4, {1, 2}), ElementsAre(IsNan(), 0, 0, IsNan()));
+  EXPECT_THAT(target({}, 2, {7}), ElementsAre(IsNan(), IsNan())) << "a class that the model lacks";
+  EXPECT_THAT(target({}, 2, {0, 1}), ElementsAre(IsNan(), IsNan())) << "one of all has to be said";
   EXPECT_THAT(target({0}, 3, {1}), ElementsAre(1, 0, 0));
 }
 
 TEST(Classify, ADeniedSampleIsRightIfAnythingElseIsSaidAndOfNoClass) {
   const auto scorer = classify_task()->scorer({});
-  const Row target = {0, 0.2F, 0.2F, 0.2F, 0.2F, 0.2F};
+  const Row target = {0, NAN, NAN, NAN, NAN, NAN};
   scorer->add(Row{6, 5, 4, 3, 2, 1}, Row{0, 1, 0, 0, 0, 0});
-  scorer->add_denied(Row{6, 5, 4, 3, 2, 1}, target);
-  scorer->add_denied(Row{1, 2, 3, 4, 5, 6}, target);
-  scorer->add_denied(Row{1, 6, 2, 3, 4, 5}, target);
+  scorer->add(Row{6, 5, 4, 3, 2, 1}, target);
+  scorer->add(Row{1, 2, 3, 4, 5, 6}, target);
+  scorer->add(Row{1, 6, 2, 3, 4, 5}, target);
   const auto scores = scorer->scores();
   EXPECT_EQ(scores[0].value, 0.5);
   EXPECT_EQ(scores[1].value, 0) << "balanced accuracy";
   EXPECT_EQ(scores[2].value, 1) << "top five";
+}
+
+TEST(Classify, QualityOfADeniedSampleIsTheProbabilityOfAllElse) {
+  const auto scorer = classify_task()->scorer({.probabilities = true});
+  scorer->add(Row{0.25F, 0.5F, 0.25F}, Row{NAN, 0, NAN});
+  EXPECT_NEAR(scorer->quality().value(), std::log(0.5), 1e-9);
 }
 
 TEST(Classify, AnswersAreProbabilities) {
