@@ -171,9 +171,9 @@ class Methods(ABC):
         """model.predict: what a model says of images (role label, since 0.1)."""
         return self.ask("model.predict", {"images": images, **_given({"model": model, "timeline": timeline, "top": top})}, descriptors)
 
-    def model_listen(self, *, file: int, every: float | None = None, labels: Sequence[str] | None = None, model: str | None = None, name: str | None = None, rate: int | None = None, threshold: float | None = None, descriptors: Sequence[int] = ()) -> Json:
+    def model_listen(self, *, file: int, every: float | None = None, false_accepts: float | None = None, labels: Sequence[str] | None = None, model: str | None = None, name: str | None = None, rate: int | None = None, threshold: float | None = None, descriptors: Sequence[int] = ()) -> Json:
         """model.listen: what a model hears in a sound while it comes (role label, since 0.2)."""
-        return self.ask("model.listen", {"file": file, **_given({"every": every, "labels": labels, "model": model, "name": name, "rate": rate, "threshold": threshold})}, descriptors)
+        return self.ask("model.listen", {"file": file, **_given({"every": every, "false_accepts": false_accepts, "labels": labels, "model": model, "name": name, "rate": rate, "threshold": threshold})}, descriptors)
 
     def model_diff(self, *, a: int, b: int, model: str, from_: int | None = None) -> Json:
         """model.diff: what tells two versions apart (role label, since 0.2)."""
