@@ -88,7 +88,8 @@ int listen(Session& session, const ListenOptions& options) {
     const Json reply =
         session.call("model.listen", params_of(options), std::span(&descriptor, 1), tell);
     if (reply.contains("remark")) session.console.note(options.file + ": " + cell(reply["remark"]));
-    for (const auto& [label, level] : reply["levels"].items())
+    const Json levels = reply.value("levels", Json::object());
+    for (const auto& [label, level] : levels.items())
       session.console.note(cell(label) + " is told from " + percent(level) + " on");
     session.console.note(counted(reply["events"], "event") + " in " +
                          duration_text(reply["seconds"].get<double>()) + ", by " +
