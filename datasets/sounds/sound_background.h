@@ -13,8 +13,8 @@
 
 namespace moil::data {
 
-// In how many places a short recording is shown, one part each: as many as a model that tells places
-// apart needs to know it wherever it comes past.
+// In how many places a short recording is shown, one part each: as many as a model that tells
+// places apart needs to know it wherever it comes past.
 inline constexpr std::uint32_t kShortPlaces = 6;
 
 struct SoundBackground {
