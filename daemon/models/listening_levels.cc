@@ -105,12 +105,6 @@ LabelLevels PeakCollector::take() {
   return std::exchange(levels_, {});
 }
 
-data::KindPtr as_listened(const data::Kind& kind, double every) {
-  constexpr double kUsual = 0.08, kOfPart = 12;
-  return kind.with_hop(every > 0 ? every
-                                 : std::max(kUsual, kind.endless_places().length / kOfPart));
-}
-
 nlohmann::json to_json(const ListeningLevels& levels) {
   nlohmann::json labels = nlohmann::json::object();
   for (const auto& [name, label] : levels)

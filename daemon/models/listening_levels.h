@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/kinds/kind.h"
-
 namespace moil::night {
 
 inline constexpr double kUsualFalseAccepts = 1;  // an hour
@@ -52,10 +50,6 @@ class PeakCollector {
  private:
   LabelLevels levels_;
 };
-
-// The kind as it is listened to: a decision every so many seconds; 0: 80 ms, or a twelfth of a part
-// if that is more. Of one that streams.
-[[nodiscard]] data::KindPtr as_listened(const data::Kind& kind, double every = 0);
 
 // listening.json of a model's folder.
 [[nodiscard]] nlohmann::json to_json(const ListeningLevels& levels);

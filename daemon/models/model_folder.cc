@@ -43,19 +43,12 @@ std::vector<std::string> read_labels(const std::filesystem::path& path) {
   return labels;
 }
 
-std::optional<Calibration> read_calibration(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  try {
-    return calibration_from_json(read_json(path));
-  } catch (const Error& e) {
-    throw Error(e.code(), path.string() + ": " + e.what());
-  }
-}
-
-ListeningLevels read_listening(const std::filesystem::path& path) {
+// What `from_json` makes of a file; nothing, if there is none.
+template <class Known, class FromJson>
+Known read_known(const std::filesystem::path& path, const FromJson& from_json) {
   if (!std::filesystem::exists(path)) return {};
   try {
-    return listening_levels_from_json(read_json(path));
+    return from_json(read_json(path));
   } catch (const Error& e) {
     throw Error(e.code(), path.string() + ": " + e.what());
   }
@@ -191,8 +184,10 @@ StoredModel open_parts(const std::filesystem::path& folder) {
   model.labels = read_labels(folder / "labels.json");
   model.kind = data::kind_from_json(read_json(folder / "preprocessing.json"));
   model.task = read_task(folder / "task.json");
-  model.calibration = read_calibration(folder / "calibration.json");
-  model.listening = read_listening(folder / "listening.json");
+  model.calibration =
+      read_known<std::optional<Calibration>>(folder / "calibration.json", calibration_from_json);
+  model.listening =
+      read_known<ListeningLevels>(folder / "listening.json", listening_levels_from_json);
   model.imprinted = read_some(folder / "imprinted.json", model.labels);
   model.imprintable = read_some(folder / "imprintable.json", model.labels);
   check_weights_file(model.description, without_data(model.weights.shapes()), folder);

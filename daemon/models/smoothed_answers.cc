@@ -16,6 +16,12 @@ std::size_t joined_of(const data::PartPlaces& places) {
 
 }  // namespace
 
+data::KindPtr as_listened(const data::Kind& kind, double every) {
+  constexpr double kUsual = 0.08, kOfPart = 12;
+  return kind.with_hop(every > 0 ? every
+                                 : std::max(kUsual, kind.endless_places().length / kOfPart));
+}
+
 SmoothedAnswers::SmoothedAnswers(std::size_t labels, const data::PartPlaces& places)
     : labels_(labels), joined_(joined_of(places)), rows_(joined_ * labels), mean_(labels) {}
 

@@ -14,7 +14,11 @@
 
 namespace moil::night {
 
-// Of one sound, its parts in their order. One thread.
+// The kind, which streams, as it is listened to: a decision every so many seconds; 0: 80 ms, or a
+// twelfth of a part if that is more.
+[[nodiscard]] data::KindPtr as_listened(const data::Kind& kind, double every = 0);
+
+// Takes one sound's parts, in their order. One thread.
 class SmoothedAnswers {
  public:
   SmoothedAnswers(std::size_t labels, const data::PartPlaces& places);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/error.h"
 #include "daemon/models/part_network.h"
@@ -15,15 +14,17 @@
 namespace moil::night {
 namespace {
 
-// By label; of those that the version knows.
-std::map<std::uint32_t, double> levels_of(const ModelBundle& bundle,
-                                          const ListeningWanted& wanted) {
-  std::map<std::uint32_t, double> levels;
+// By label, from which probability it is heard; nothing of labels of which the version knows none.
+using Levels = std::vector<std::optional<double>>;
+
+Levels levels_of(const ModelBundle& bundle, const ListeningWanted& wanted) {
+  Levels levels(bundle.labels.size(), wanted.threshold);
   if (wanted.threshold) return levels;
-  for (std::uint32_t label = 0; label < bundle.labels.size(); ++label)
+  for (std::size_t label = 0; label < levels.size(); ++label)
     if (const auto at = bundle.listening.find(bundle.labels[label]); at != bundle.listening.end())
       levels[label] = level_for(at->second, wanted.false_accepts.value_or(kUsualFalseAccepts));
-  if (levels.empty() && wanted.false_accepts)
+  const bool knows_one = std::ranges::any_of(levels, [](const auto& level) { return bool(level); });
+  if (!knows_one && wanted.false_accepts)
     throw Error(ErrorCode::kFailedPrecondition,
                 "how many false accepts an hour there are is not known of this version: a night "
                 "finds it by sounds that are held out, half a minute without the label at least");
@@ -36,7 +37,7 @@ class Listener {
            const std::function<void(const HeardNow&)>& tell)
       : levels_(levels_of(bundle, wanted)),
         model_(std::move(bundle)),
-        threshold_(wanted.threshold),
+        has_threshold_(wanted.threshold.has_value()),
         places_(model_.kind().endless_places()),
         timeline_(places_, 0),
         answers_(model_.labels().size(), places_),
@@ -98,10 +99,9 @@ class Listener {
 
   std::vector<std::uint32_t> heard(std::span<const float> answer) const {
     std::vector<std::uint32_t> labels;
-    if (!threshold_) labels = said(answer);
+    if (!has_threshold_) labels = said(answer);
     for (std::uint32_t label = 0; label < answer.size(); ++label)
-      if (const auto level = level_of(label); level && double{answer[label]} >= *level)
-        labels.push_back(label);
+      if (levels_[label] && double{answer[label]} >= *levels_[label]) labels.push_back(label);
     return labels;
   }
 
@@ -111,20 +111,14 @@ class Listener {
     std::vector<float> output(answer.begin(), answer.end());
     model_.task().harden(output, model_.form());
     std::vector<std::uint32_t> said = model_.task().said(output, model_.form());
-    std::erase_if(said, [&](std::uint32_t label) { return level_of(label).has_value(); });
+    std::erase_if(said, [&](std::uint32_t label) { return levels_[label].has_value(); });
     return said;
-  }
-
-  std::optional<double> level_of(std::uint32_t label) const {
-    if (threshold_) return threshold_;
-    const auto level = levels_.find(label);
-    return level == levels_.end() ? std::nullopt : std::optional(level->second);
   }
 
   Json levels() const {
     Json found = Json::object();
-    for (const auto& [label, level] : levels_)
-      if (is_told_[label]) found[model_.labels()[label]] = level;
+    for (std::size_t label = 0; label < levels_.size() && !has_threshold_; ++label)
+      if (levels_[label] && is_told_[label]) found[model_.labels()[label]] = *levels_[label];
     return found;
   }
 
@@ -136,9 +130,9 @@ class Listener {
                           *std::ranges::max_element(answer) >= kHalf);
   }
 
-  const std::map<std::uint32_t, double> levels_;  // probabilities
+  const Levels levels_;
   PartNetwork model_;
-  const std::optional<double> threshold_;
+  const bool has_threshold_;
   const data::PartPlaces places_;
   Timeline timeline_;
   SmoothedAnswers answers_;

@@ -4,8 +4,8 @@
 // as is asked for, answers are joined over a third of a part (smoothed_answers.h), and the
 // intervals are a timeline's. A label is heard if its probability reaches the level at which the
 // wanted number of false accepts an hour is to be expected (listening_levels.h); of a version that
-// knows no such level, if the model says it and is sure. A threshold stands for either. It is told
-// when its interval begins, and again when it was not heard for longer than a part. "something
+// knows no such level, if the model says it and is sure. A threshold takes the place of both. It is
+// told when its interval begins, and again when it was not heard for longer than a part. "something
 // else" is never told. What holds no signal is passed over.
 #pragma once
 
@@ -38,10 +38,10 @@ struct HeardNow {
 };
 
 // Listens until the sound ends, and tells what is heard at once. The reply: "seconds" of sound,
-// "events", how many there were, "levels", by label those that were held to, and "remark", if there
-// is something to be said of the sound. Throws what read_model_folder and data::sound_input throw;
-// kInvalidArgument if the model hears no sounds or lacks a wanted label; kFailedPrecondition if
-// false accepts are asked for and the version knows no level.
+// "events", how many there were, "levels", the probabilities from which labels were told, and
+// "remark", if there is something to be said of the sound. Throws what read_model_folder and
+// data::sound_input throw; kInvalidArgument if the model hears no sounds or lacks a wanted label;
+// kFailedPrecondition if false accepts are asked for and the version knows no level.
 [[nodiscard]] Json listen(const std::filesystem::path& model_folder, const ListeningWanted& wanted,
                           const std::function<void(const HeardNow&)>& tell);
 

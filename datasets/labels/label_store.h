@@ -144,7 +144,7 @@ class LabelStore {
   std::size_t merge_label(const std::string& from, const std::string& into,
                           std::string_view step = {});
   // Removes a label. kFailedPrecondition if samples carry it, or are denied it, unless
-  // with_samples: then those that carry nothing else are forgotten (as forget() does), and
+  // with_samples: then samples that carry nothing else are forgotten (as forget() does), and
   // returned.
   std::vector<Digest> remove_label(const std::string& name, bool with_samples = false,
                                    std::string_view step = {});

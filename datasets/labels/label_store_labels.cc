@@ -280,10 +280,10 @@ std::int64_t LabelStore::newest_id() const {
 
 StoreCounts LabelStore::counts() const {
   const std::lock_guard lock(mutex_);
-  const auto number = [&](const char* sql) {
-    return static_cast<std::uint64_t>(database_.number(sql));
+  const auto number = [&](const std::string& sql) {
+    return static_cast<std::uint64_t>(database_.number(sql.c_str()));
   };
-  return {number("SELECT count(*) FROM labels WHERE substr(name, 1, 1) <> '!'"),
+  return {number("SELECT count(*) FROM labels WHERE NOT (" + std::string(kIsDenial) + ")"),
           number("SELECT count(*) FROM samples"),
           number("SELECT count(*) FROM samples WHERE id NOT IN (SELECT sample_id FROM "
                  "sample_labels)")};

@@ -228,9 +228,9 @@ void Samples::rename(const std::string& from, const std::string& to) {
 
 void Samples::remove_bare_denials() {
   static_assert(kDenialMark + 1 == '"');
-  database_.run(
-      "DELETE FROM labels WHERE name >= '!' AND name < '\"' AND id NOT IN (SELECT label_id FROM "
-      "sample_labels)");
+  const std::string sql = "DELETE FROM labels WHERE " + std::string(kIsDenial) +
+                          " AND id NOT IN (SELECT label_id FROM sample_labels)";
+  database_.run(sql.c_str());
 }
 
 void Samples::remove_if_bare(const std::string& label) {

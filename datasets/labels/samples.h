@@ -17,6 +17,9 @@
 
 namespace moil::data {
 
+// A condition on rows of labels in SQL, by their index: that one is a denial (denial.h).
+inline constexpr std::string_view kIsDenial = R"(name >= '!' AND name < '"')";
+
 class Samples {
  public:
   explicit Samples(Database& database) : database_(database) {}

@@ -168,6 +168,14 @@ void pass_over_trained_scenes(Mix& result) {
 
 }  // namespace
 
+std::set<ClassId> labels_of(const Mix& mix, Source source) {
+  std::set<ClassId> labels;
+  for (const auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
+    for (const MixedSample& s : *list)
+      if (s.ref.source == source) labels.insert(s.labels.begin(), s.labels.end());
+  return labels;
+}
+
 Mix mix(const Dataset& global, const Dataset& local, const Reconciliation& reconciliation,
         double alpha, std::uint64_t seed, const Digests& unreadable, const MixOptions& options) {
   Mix result;

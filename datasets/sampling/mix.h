@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -84,6 +85,9 @@ struct Mix {
   // What samples are said not to be, and no class is: by local name, sorted.
   std::vector<std::string> denied_in_vain = {};
 };
+
+// The labels that some sample of the source has.
+[[nodiscard]] std::set<ClassId> labels_of(const Mix& mix, Source source);
 
 struct MixOptions {
   std::optional<std::size_t> limit = {};       // of the global samples that are trained on

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from world import Daemon, Moilctl, Row, World, ctl_of, daemon_in, pausing_worker, small_night, stands_still, wait_for, weights_digest
+from world import MODEL, SETTINGS, Daemon, Moilctl, Row, World, ctl_of, daemon_in, pausing_worker, small_night, stands_still, wait_for, weights_digest
 from lib.programs import ProgramError, program, run
 
 USAGE, BAD_DATA, NO_INPUT, UNAVAILABLE, CANNOT_CREATE, CONFIG = 64, 65, 66, 69, 73, 78  # sysexits.h
@@ -124,6 +124,24 @@ class EachTest(NightCase):
 
     def setUp(self) -> None:
         self.begin(self.enterContext, self._testMethodName[:24])
+
+
+class TaughtTest(EachTest):
+    """The device's model is taught one of the classes that it does not know."""
+
+    is_furnished = False
+    taught = SETTINGS.local_classes[1]
+
+    def setUp(self) -> None:
+        super().setUp()
+        place = self.world.place
+        self.ctl.import_model(self.world.pretrained.model, MODEL)
+        self.ctl.add_label(place.train[self.taught], self.taught, "train")
+        self.ctl.add_label(place.held_out[self.taught], self.taught, "val")
+
+    def labels(self) -> dict[str, int]:
+        """How many samples each has."""
+        return {label["name"]: label["samples"] for label in self.ctl.json("label", "list")["labels"]}
 
 
 class AllTests(NightCase):

@@ -7,26 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from case import BAD_DATA, UNAVAILABLE, USAGE, EachTest
+from case import BAD_DATA, UNAVAILABLE, USAGE, TaughtTest
 from world import MODEL, SETTINGS, Row
 
 ROW = Row("denials", "denials", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
-OTHER, TAUGHT = SETTINGS.local_classes[:2]
+OTHER, TAUGHT = SETTINGS.local_classes[0], TaughtTest.taught
 
 
-class DenialsTest(EachTest):
+class DenialsTest(TaughtTest):
     row = ROW
-    is_furnished = False
-
-    def setUp(self) -> None:
-        super().setUp()
-        place = self.world.place
-        self.ctl.import_model(self.world.pretrained.model, MODEL)
-        self.ctl.add_label(place.train[TAUGHT], TAUGHT, "train")
-        self.ctl.add_label(place.held_out[TAUGHT], TAUGHT, "val")
-
-    def labels(self) -> dict[str, int]:
-        return {label["name"]: label["samples"] for label in self.ctl.json("label", "list")["labels"]}
 
     def deny(self, name: str) -> None:
         for files, split in ((self.world.place.train[OTHER], "train"), (self.world.place.held_out[OTHER], "val")):

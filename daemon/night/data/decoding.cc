@@ -101,14 +101,18 @@ std::size_t bytes_in(DecodingRoom& room, const data::SampleDataset& samples, std
 
 }  // namespace
 
+void take_place(const data::Kind& kind, const data::SampleDataset& samples, std::size_t index,
+                DecodingRoom* room, std::optional<DecodingRoom::Place>& place) {
+  if (room == nullptr) return;
+  const std::size_t bytes = bytes_in(*room, samples, index, kind);
+  room->enter(bytes, samples, index);
+  place.emplace(*room, bytes);
+}
+
 void load_sample(data::SampleMaker& maker, const data::Kind& kind,
                  const data::SampleDataset& samples, std::size_t index, DecodingRoom* room,
                  std::optional<DecodingRoom::Place>& place) {
-  if (room != nullptr) {
-    const std::size_t bytes = bytes_in(*room, samples, index, kind);
-    room->enter(bytes, samples, index);
-    place.emplace(*room, bytes);
-  }
+  take_place(kind, samples, index, room, place);
   maker.load(samples.encoded(index), samples.name(index));
 }
 

@@ -76,6 +76,11 @@ class DecodingRoom {
   std::size_t taken_ = 0;
 };
 
+// Takes a place in the room for a sample, which is kept until `place` ends; room null: none. Throws
+// what enter() and the dataset throw.
+void take_place(const data::Kind& kind, const data::SampleDataset& samples, std::size_t index,
+                DecodingRoom* room, std::optional<DecodingRoom::Place>& place);
+
 // Loads a sample into the maker, in a place in the room that is kept until `place` ends; room null:
 // in none. Throws what enter(), the dataset and the maker throw.
 void load_sample(data::SampleMaker& maker, const data::Kind& kind,

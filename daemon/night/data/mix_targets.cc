@@ -11,14 +11,6 @@ namespace {
 
 using Labels = std::set<data::ClassId>;
 
-Labels labels_of(const data::Mix& mix, data::Source source) {
-  Labels labels;
-  for (const auto* list : {&mix.train, &mix.global_validation, &mix.local_validation})
-    for (const data::MixedSample& s : *list)
-      if (s.ref.source == source) labels.insert(s.labels.begin(), s.labels.end());
-  return labels;
-}
-
 Labels denied_of(const data::Mix& mix) {
   Labels denied;
   for (const auto* list : {&mix.train, &mix.local_validation})

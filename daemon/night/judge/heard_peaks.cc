@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <memory>
 #include <span>
 
 #include "base/random.h"
@@ -11,6 +11,7 @@
 #include "daemon/night/data/decoding.h"
 #include "daemon/night/data/mix_targets.h"
 #include "datasets/labels/something_else.h"
+#include "datasets/sounds/sound_bytes.h"
 #include "datasets/sounds/sound_margins.h"
 #include "engine/model/work.h"
 
@@ -20,16 +21,6 @@ namespace {
 // Multiply-adds: half a minute of two cores.
 constexpr double kMostWork = 4e11;
 constexpr double kMostParts = 20'000;
-
-std::set<data::ClassId> local_labels(const data::Mix& mix) {
-  std::set<data::ClassId> labels;
-  for (const auto* list : {&mix.train, &mix.local_validation})
-    for (const data::MixedSample& s : *list)
-      if (!s.is_global()) labels.insert(s.labels.begin(), s.labels.end());
-  std::erase_if(labels,
-                [&](data::ClassId label) { return mix.classes.at(label) == data::kSomethingElse; });
-  return labels;
-}
 
 using HeardOrder = std::vector<const data::MixedSample*>;
 
@@ -57,18 +48,20 @@ class Ears {
         target_(version.labels.size()),
         model_(listening(std::move(version))),
         answers_(model_.labels().size(), model_.kind().endless_places()) {
-    for (const data::ClassId label : local_labels(mix))
-      if (label < target_.size()) labels_[label] = {};
+    for (const data::ClassId label : data::labels_of(mix, data::Source::kLocal))
+      if (label < target_.size() && mix.classes.at(label) != data::kSomethingElse)
+        labels_[label] = {};
   }
 
   bool has_time() const { return parts_left_ > 0; }
 
   void hear(const data::MixedSample& sample) {
-    const data::SampleDataset* files = files_of(origins_, sample.ref.source);
+    const data::SampleDataset& files = *files_of(origins_, sample.ref.source);
+    const std::size_t index = sample.ref.index;
     try {
       std::optional<DecodingRoom::Place> place;
-      load_sample(model_.maker(), model_.kind(), *files, sample.ref.index, origins_.room, place);
-      look_at_all(sample, files->encoded(sample.ref.index), files->name(sample.ref.index));
+      take_place(model_.kind(), files, index, origins_.room, place);
+      look_at(sample, files.encoded(index), files.name(index));
     } catch (const Error& e) {
       if (e.code() != ErrorCode::kBadData && e.code() != ErrorCode::kNotFound) throw;
     }
@@ -91,14 +84,21 @@ class Ears {
   // Of each label the highest probability of each stretch as long as a part.
   using Stretches = std::map<data::ClassId, std::vector<float>>;
 
+  data::SampleParts parts_of(const std::vector<std::uint8_t>& bytes,
+                             const std::string& name) const {
+    return model_.kind().parts_of(std::make_shared<data::SoundBytesInMemory>(bytes), name);
+  }
+
   // What is shorter than a part is heard in passing: parts see it come and go.
-  void look_at_all(const data::MixedSample& sample, const std::vector<std::uint8_t>& bytes,
-                   const std::string& name) {
-    const data::PartPlaces places = model_.kind().part_places(bytes, name).value();
-    if (places.hop > 0) return look_at_parts(sample, model_.kind().parts(bytes, name), places);
-    const auto passing = data::with_margins(bytes, name, model_.kind().endless_places().length);
-    model_.maker().load(passing, name);
-    look_at_parts(sample, model_.kind().parts(passing, name), places);
+  void look_at(const data::MixedSample& sample, std::vector<std::uint8_t> bytes,
+               const std::string& name) {
+    auto [count, places] = parts_of(bytes, name);
+    if (places.hop == 0) {
+      bytes = data::with_margins(bytes, name, model_.kind().endless_places().length);
+      count = parts_of(bytes, name).count;
+    }
+    model_.maker().load(bytes, name);
+    look_at_parts(sample, count, places);
   }
 
   void look_at_parts(const data::MixedSample& sample, std::uint32_t count,

@@ -12,9 +12,9 @@
 
 namespace moil::night {
 
-// Of the labels that local samples have, "something else" aside, those of which enough is held out.
-// Local recordings are heard first, then the pack's, each side in an order that is drawn; of a
-// recording of which it is not known if it has a label nothing is said of that. Ends when `version`
+// The result has the labels that local samples have, "something else" aside, if enough is held out.
+// Local recordings are heard first, then the pack's, each side in an order that is drawn. A
+// recording says nothing of a label if it is not known whether it has that. Ends when `version`
 // has looked at as many parts as take some seconds, or at all. version: of a kind that streams and
 // a task whose outputs are labels'; mix: of the night that made it. What cannot be read is passed
 // over. progress: recordings that were heard, of all; may throw.

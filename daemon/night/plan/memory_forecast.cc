@@ -13,6 +13,8 @@ std::size_t MemoryForecast::total() const {
 
 namespace {
 
+constexpr std::size_t kCacheReader = 2 * cache::kMostResidentBytes;  // it counts now and then
+
 // The head's weights are brought one after the other, trained, and written one after the other;
 // before elastic training a copy of all lies beside the training that is timed.
 std::size_t training_bytes(const NightModel& night) {
@@ -28,7 +30,6 @@ MemoryForecast forecast_memory(const NightModel& night, bool cached) {
   constexpr std::size_t kBytesOfASample = 256;  // 145 were seen
   constexpr std::size_t kBytesOfAnId =
       2 * 96;  // its text and its place, before and after the night
-  constexpr std::size_t kCacheReader = 2 * cache::kMostResidentBytes;  // it counts now and then
   constexpr std::size_t kCacheWriter = 12 << 20;  // LMDB's dirty pages of a batch, and the batch
   const std::size_t elements = night.backbone->feature_elements();
   const auto batch = static_cast<std::size_t>(night.backbone->batch());
@@ -57,7 +58,7 @@ void add_listening(MemoryForecast& forecast, const NightModel& night, bool cache
   if (!night.bundle.kind->streams() || !night.bundle.task->outputs_are_labels()) return;
   const std::size_t backbone = night.backbone->peak_bytes();
   forecast.listening = backbone + night.head_bytes + night.judging_bytes + night.decoding_room;
-  forecast.listening += cached ? 2 * cache::kMostResidentBytes : backbone;
+  forecast.listening += cached ? kCacheReader : backbone;
   if (budget && forecast.total() > static_cast<std::size_t>(*budget)) forecast.listening = 0;
 }
 

@@ -4,12 +4,13 @@
 //   {"kind": "sound", "front_end": {"type": "log_mel", ...}, "mean": 0, "std": 1, "answer": "mean",
 //    "train": "patches", "floor_db": -60}
 //
-// A sample's parts are the patches of its recording. One that is shorter than a patch has three:
-// all of it, in several places of a patch, over low noise (sounds/sound_background.h). A part no hop
-// of which is as loud as floor_db, against full scale, holds no signal. mean, std: of all numbers
-// of the first channel; those of differences in time are divided alone. "answer": "mean" or
-// "maximum" of the patches' outputs. "train": on "patches", or on "clips", the mean of their
-// patches' vectors, if the trained layers read vectors. All but "front_end" have these defaults.
+// A sample's parts are the patches of its recording. One that is shorter than a patch has
+// kShortPlaces: all of it, in as many places of a patch, over low noise
+// (sounds/sound_background.h). A part no hop of which is as loud as floor_db, against full scale,
+// holds no signal. mean, std: of all numbers of the first channel; those of differences in time are
+// divided alone. "answer": "mean" or "maximum" of the patches' outputs. "train": on "patches", or
+// on "clips", the mean of their patches' vectors, if the trained layers read vectors. All but
+// "front_end" have these defaults.
 //
 // A recording is decoded as its patches are asked for, from the beginning if they are not asked
 // for in order; the memory of that does not grow with its length.

@@ -3,29 +3,21 @@
 #include <string>
 #include <vector>
 
-#include "datasets/labels/label_store.h"
 #include "datasets/labels/something_else.h"
 #include "datasets/readers/label_dataset.h"
 #include "datasets/samples/subset.h"
-#include "tests/datasets/support.h"
+#include "tests/datasets/labels/store_fixture.h"
 #include "tests/datasets/synthetic.h"
 
 namespace moil::data {
 namespace {
 
-using test::bytes_of;
 using test::expect_error;
-using test::photo;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class DenialTest : public ::testing::Test {
+class DenialTest : public test::StoreFixture {
  protected:
-  Digest add(std::string_view content, const std::vector<std::string>& labels,
-             std::string_view step = {}) {
-    return store_.add_sample(bytes_of(photo(content)), labels, {}, {}, step).digest;
-  }
-  std::vector<std::string> labels_of(const Digest& digest) { return store_.find(digest)->labels; }
   std::vector<std::string> names() {
     std::vector<std::string> names;
     for (const LabelCount& label : store_.labels()) names.push_back(label.name);
@@ -34,9 +26,6 @@ class DenialTest : public ::testing::Test {
   void refused(const std::vector<std::string>& words, const std::vector<std::string>& labels) {
     expect_error(ErrorCode::kInvalidArgument, words, [&] { add("refused", labels); });
   }
-
-  test::TempFolder folder_;
-  LabelStore store_{folder_ / "labels", LabelStore::Access::kReadWrite};
 };
 
 TEST(Denial, IsReadAsNot) {

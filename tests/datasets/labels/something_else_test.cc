@@ -3,29 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "datasets/labels/label_store.h"
-#include "tests/datasets/support.h"
+#include "tests/datasets/labels/store_fixture.h"
 
 namespace moil::data {
 namespace {
 
-using test::bytes_of;
 using test::expect_error;
-using test::photo;
 using ::testing::ElementsAre;
 
 const std::string kNone(kSomethingElse);
 
-class SomethingElseTest : public ::testing::Test {
- protected:
-  Digest add(std::string_view content, const std::vector<std::string>& labels) {
-    return store_.add_sample(bytes_of(photo(content)), labels, {}).digest;
-  }
-  std::vector<std::string> labels_of(const Digest& digest) { return store_.find(digest)->labels; }
-
-  test::TempFolder folder_;
-  LabelStore store_{folder_ / "labels", LabelStore::Access::kReadWrite};
-};
+class SomethingElseTest : public test::StoreFixture {};
 
 TEST_F(SomethingElseTest, IsALabelAsAnyOtherAndASamplesOnlyOne) {
   const Digest stranger = add("stranger", {kNone}), cat = add("cat", {"cat"});
